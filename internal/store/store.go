@@ -1,0 +1,53 @@
+// Package store is where bytes lie: local disk and S3. Reads are ranged and
+// whole: a Reader never returns short or stale data with a nil error.
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+)
+
+// Errors that callers and tests tell apart; every error of this package that
+// is not the caller's mistake wraps one of them or comes from the system.
+var (
+	ErrNotFound = errors.New("not found")
+	ErrChanged  = errors.New("object changed while it was read")
+	ErrStore    = errors.New("store error") // gave up after retries
+)
+
+// Object is one file or key as it was listed.
+type Object struct {
+	URL  string // what users see: s3://bucket/key, or the path as given
+	Size int64
+	ETag string // S3's ETag; for files, size and mtime; "" where unknown
+}
+
+// Reader reads one version of one object. All methods are safe for concurrent
+// use.
+type Reader interface {
+	// ReadAt fills p from offset off or fails; it never returns less than
+	// len(p) bytes without an error. Asking beyond the end is
+	// io.ErrUnexpectedEOF. It fails with ErrChanged when the object is no
+	// longer the version that was listed.
+	ReadAt(ctx context.Context, p []byte, off int64) error
+	// Size is the object's length.
+	Size() int64
+	// Remote says that a read costs a round trip, so that larger and earlier
+	// reads pay.
+	Remote() bool
+	// Drop says that [off, off+n) will not be read again soon; a local reader
+	// may take it out of the page cache.
+	Drop(off, n int64)
+	io.Closer
+}
+
+// Store lists and opens.
+type Store interface {
+	// List returns the objects that a pattern names, sorted by URL: a file, a
+	// directory or prefix (all objects below it), or a glob. No object is
+	// ErrNotFound.
+	List(ctx context.Context, pattern string) ([]Object, error)
+	// Open prepares to read o as it was listed.
+	Open(ctx context.Context, o Object) (Reader, error)
+}

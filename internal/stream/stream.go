@@ -1,0 +1,57 @@
+// Package stream moves batches: Batch, the pull seam Stream, and the only
+// goroutines of the data path (Prefetch and Workers).
+package stream
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/apache/arrow-go/v18/arrow"
+)
+
+// Batch is some rows and the memory that holds them. Whoever got it from Next
+// releases it once or hands it on. Arrow arrays taken from it keep its memory
+// under lease while they are retained.
+type Batch struct {
+	Record arrow.RecordBatch
+	After  Cursor // where a stream goes on that is reopened behind this batch
+}
+
+// Rows is the number of rows.
+func (b *Batch) Rows() int64 { return b.Record.NumRows() }
+
+// Release gives the memory back. The batch must not be used afterwards.
+func (b *Batch) Release() {
+	if b != nil && b.Record != nil {
+		b.Record.Release()
+		b.Record = nil
+	}
+}
+
+// Cursor is a place between two rows of a stream: a plain value that can be
+// stored and used in another process.
+type Cursor struct {
+	Object int   `json:"object"` // index in the sorted list of objects
+	Row    int64 `json:"row"`    // rows of that object that lie before
+}
+
+// Stream is pulled for batches.
+type Stream interface {
+	// Schema is the same for every batch.
+	Schema() *arrow.Schema
+	// Next returns the next batch, which the caller owns, or io.EOF. After an
+	// error the stream can only be closed. Not safe for concurrent use.
+	Next(ctx context.Context) (*Batch, error)
+	// Cursor is the place after the last batch that Next returned.
+	Cursor() Cursor
+	// Close ends the work and gives all memory back except that of batches
+	// the caller still owns. It is idempotent.
+	Close() error
+}
+
+// Waits counts nanoseconds that one side of a pipeline stood still for another.
+type Waits struct {
+	Store    atomic.Int64 // decoding waited for bytes
+	Decode   atomic.Int64 // the consumer waited for a batch
+	Consumer atomic.Int64 // decoding waited for the consumer to take one
+}
