@@ -1,0 +1,67 @@
+// Package format is the seam between files and batches. Each format is a
+// folder below it, reader and writer together; cmd/weir lists them.
+package format
+
+import (
+	"context"
+	"errors"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/store"
+	"github.com/weir-data/weir/internal/stream"
+)
+
+// ErrData is wrapped by every error that is the fault of the bytes read:
+// damaged, truncated, encrypted, of another kind than the rest.
+var ErrData = errors.New("data error")
+
+// Format reads one kind of file.
+type Format struct {
+	Name string
+	// Sniff says whether a file that begins with head, and ends with tail,
+	// is of this kind.
+	Sniff func(head, tail []byte) bool
+	// Plan looks at every object's description (not at its data) and says
+	// what reading them needs. Objects of different schemas are ErrData.
+	Plan func(ctx context.Context, src Source, opt Options) (Dataset, error)
+}
+
+// Source is what to read, in order.
+type Source struct {
+	Store   store.Store
+	Objects []store.Object
+}
+
+// Options say how to read. The zero value reads everything, one thread, in
+// batches as large as suits the budget.
+type Options struct {
+	Columns   []string // names or globs of top-level columns, in the order wanted; empty: all
+	BatchRows int      // most rows in a batch; 0: as suits the budget
+	Threads   int      // decoding threads; 0: one
+}
+
+// Dataset is a planned reading of one or more objects.
+type Dataset interface {
+	// Schema is that of every batch.
+	Schema() *arrow.Schema
+	// Info is what the descriptions say.
+	Info() Info
+	// Floor is the least share, in bytes, that Open will work with.
+	Floor() int64
+	// Open reads from a cursor on (the zero Cursor is the beginning). Every
+	// byte it holds is leased from share, which it may use whole. Waits, if
+	// not nil, is counted up. A share below Floor is mem.ErrTooSmall.
+	Open(ctx context.Context, share *mem.Budget, from stream.Cursor, waits *stream.Waits) (stream.Stream, error)
+}
+
+// Info describes a dataset.
+type Info struct {
+	Objects   int
+	Rows      int64
+	Groups    int64 // row groups, or the format's word for them
+	Bytes     int64 // stored bytes of the chosen columns
+	InMemory  int64 // bytes of the chosen columns as Arrow, estimated from the descriptions
+	LargestIn int64 // InMemory of the largest group
+}
