@@ -65,3 +65,6 @@ type Info struct {
 	InMemory  int64 // bytes of the chosen columns as Arrow, estimated from the descriptions
 	LargestIn int64 // InMemory of the largest group
 }
+
+// ErrUsage is wrapped by errors that are the fault of the options given.
+var ErrUsage = errors.New("usage error")

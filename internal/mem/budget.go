@@ -46,6 +46,7 @@ type Budget struct {
 	peak   int64
 	queue  []*waiter // first in, first out
 	carved int64
+	closed bool
 }
 
 // waiter is one blocked Acquire.
@@ -75,17 +76,23 @@ func (b *Budget) Carve(name string, n int64) (*Budget, error) {
 	return &Budget{name: name, limit: n, root: b.root, up: b}, nil
 }
 
-// Close returns a carved share to the budget it came from. Leases of the share
-// must have been released.
+// Close returns a carved share to the budget it came from: what is free at
+// once, what is under lease as it is released. A nil budget and a second call
+// do nothing.
 func (b *Budget) Close() {
-	if b.up == nil {
+	if b == nil || b.up == nil {
 		return
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return
+	}
+	b.closed = true
 	b.up.mu.Lock()
 	b.up.carved -= b.limit
 	b.up.mu.Unlock()
-	b.up.release(b.limit)
-	b.up = nil
+	b.up.release(b.limit - b.used)
 }
 
 // Limit is the number of bytes the budget was made with.
@@ -193,7 +200,11 @@ func (b *Budget) release(n int64) {
 		panic("mem: a lease was released twice")
 	}
 	b.grant()
+	closed := b.closed
 	b.mu.Unlock()
+	if closed {
+		b.up.release(n)
+	}
 }
 
 // grant serves the queue from its head; the caller holds mu.

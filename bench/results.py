@@ -1,0 +1,76 @@
+"""What a benchmark found, kept as JSON: a part that is run again replaces its old result and leaves the others."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from environment import REQUIREMENTS
+from figures import Verdict
+from limits import Survival
+from programs import Settings
+from speed import Entry
+
+
+@dataclass
+class Section:
+    """One part of the benchmark: its entries, the figures judged by them, and how it was made."""
+
+    made: dict[str, str]
+    entries: list[Entry] = field(default_factory=list)
+    survivals: list[Survival] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def origin(command: str, settings: Settings) -> dict[str, str]:
+    """When, where, with what."""
+    return {
+        "date": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "machine": f"{os.cpu_count()} cores, {cpu_model()}, Linux {platform.release()}",
+        "weir": weir_version(settings.weir),
+        "peers": ", ".join(line.replace("==", " ") for line in REQUIREMENTS.read_text().split()),
+        "command": command,
+        "budget": f"{settings.memory >> 20} MiB",
+    }
+
+
+def cpu_model() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor())
+
+
+def weir_version(binary: Path) -> str:
+    if not binary.exists():
+        return "not run"
+    return subprocess.run([str(binary), "--version"], capture_output=True, text=True, check=False).stdout.strip()
+
+
+def load(path: Path) -> dict[str, Section]:
+    """The sections of earlier runs."""
+    if not path.exists():
+        return {}
+    return {name: section(fields) for name, fields in json.loads(path.read_text()).items()}
+
+
+def section(fields: dict[str, Any]) -> Section:
+    return Section(
+        made=fields["made"],
+        entries=[Entry(**each) for each in fields["entries"]],
+        survivals=[Survival(**each) for each in fields["survivals"]],
+        verdicts=[Verdict(**each) for each in fields["verdicts"]],
+        notes=fields["notes"],
+    )
+
+
+def save(path: Path, sections: dict[str, Section]) -> None:
+    path.write_text(json.dumps({name: asdict(each) for name, each in sections.items()}, indent=1) + "\n")

@@ -1,0 +1,71 @@
+"""Speed: every program on every dataset, a round at a time, so that a slow minute of the machine hits all of them."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from dataclasses import dataclass, field
+
+import programs
+from datasets import Dataset
+from programs import Job, Outcome, Settings
+
+
+@dataclass
+class Entry:
+    """All rounds of one program on one dataset with one number of threads."""
+
+    program: str
+    dataset: str
+    rows: int
+    arrow_bytes: int
+    threads: int
+    walls: list[float] = field(default_factory=list)
+    cpus: list[float] = field(default_factory=list)
+    peaks: list[int] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def add(self, outcome: Outcome) -> None:
+        if outcome.error:
+            self.errors.append(outcome.error)
+            return
+        self.walls.append(outcome.wall)
+        self.cpus.append(outcome.cpu)
+        self.peaks.append(outcome.peak)
+
+    @property
+    def wall(self) -> float:
+        return statistics.median(self.walls)
+
+    @property
+    def cpu(self) -> float:
+        return statistics.median(self.cpus)
+
+    @property
+    def peak(self) -> int:
+        return max(self.peaks)
+
+
+def warm(data: Dataset) -> None:
+    """Reads the files once, so that every round finds them in the page cache."""
+    for inode in {part.stat().st_ino: part for part in data.path.iterdir()}.values():
+        with inode.open("rb", buffering=0) as file:
+            while file.read(1 << 24):
+                pass
+
+
+def interleave(jobs: list[Job], rounds: int, settings: Settings) -> list[Entry]:
+    """Runs all jobs `rounds` times in turn."""
+    entries = [Entry(job.program, job.data.name, job.data.rows, job.data.arrow_bytes, job.threads) for job in jobs]
+    for turn in range(rounds):
+        for job, entry in zip(jobs, entries, strict=True):
+            print(f"\r\033[K{job.data.name}: round {turn + 1}/{rounds}, {job.program}", end="", file=sys.stderr, flush=True)
+            entry.add(programs.run(job, settings))
+    print("\r\033[K", end="", file=sys.stderr, flush=True)
+    return entries
+
+
+def compare(data: Dataset, names: list[str], threads: int, rounds: int, settings: Settings) -> list[Entry]:
+    """All programs on one dataset, from a warm cache."""
+    warm(data)
+    return interleave([Job(name, data, threads) for name in names], rounds, settings)

@@ -1,0 +1,126 @@
+package codec
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/klauspost/compress/snappy"
+)
+
+// snappyFar is n bytes of noise and a copy of 20 from off back.
+func snappyFar(n, off int) (data, block []byte) {
+	data = noise(n)
+	block = binary.AppendUvarint(nil, uint64(n+20))
+	block = append(block, 63<<2, byte(n-1), byte((n-1)>>8), byte((n-1)>>16), 0)
+	block = append(block, data...)
+	block = append(block, 19<<2|tagCopy4)
+	block = binary.LittleEndian.AppendUint32(block, uint32(off))
+	if off > 0 && off <= n {
+		data = append(data, data[n-off:n-off+20]...)
+	}
+	return data, block
+}
+
+func TestSnappyWindow(t *testing.T) {
+	for _, c := range []struct {
+		n, off int
+		far    bool
+		cause  string
+	}{
+		{70_000, 65_535, false, ""},
+		{70_000, 65_536, false, ""},
+		{65_536, 65_536, false, ""},
+		{400_000, 65_536, false, ""},
+		{70_000, 65_537, true, ""},
+		{400_000, 399_999, true, ""},
+		{60_000, 60_001, false, "snappy: offset 60001 before start"},
+		{60_000, 70_000, false, "snappy: offset 70000 before start"},
+		{400_000, 400_001, false, "snappy: offset 400001 before start"},
+		{400_000, 1 << 31, false, "snappy: offset 2147483648 before start"},
+	} {
+		data, block := snappyFar(c.n, c.off)
+		var d Decoder
+		dst := make([]byte, c.n+20)
+		err := d.Decompress(Snappy, dst, block)
+		if c.cause != "" {
+			if err == nil || err.Error() != c.cause {
+				t.Errorf("%+v: whole: %v", c, err)
+			}
+		} else if err != nil || !bytes.Equal(dst, data) {
+			t.Errorf("%+v: whole: %v", c, err)
+		}
+		got, err := readStream(Snappy, bytes.NewReader(block), c.n+20, 5000)
+		switch {
+		case c.cause != "":
+			if err == nil || err.Error() != c.cause {
+				t.Errorf("%+v: %v", c, err)
+			}
+		case c.far != errors.Is(err, ErrWindow):
+			t.Errorf("%+v: %v", c, err)
+		case !c.far && (err != nil || !bytes.Equal(got, data)):
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+func TestSnappyTakesLongerDistancesWhole(t *testing.T) {
+	data := text(3 << 20)
+	block := snappy.Encode(nil, data)
+	var d Decoder
+	dst := make([]byte, len(data))
+	if err := d.Decompress(Snappy, dst, block); err != nil || !bytes.Equal(dst, data) {
+		t.Fatal(err)
+	}
+	if _, err := readStream(Snappy, bytes.NewReader(block), len(data), 5000); !errors.Is(err, ErrWindow) {
+		t.Fatal(err)
+	}
+}
+
+func TestSnappySaysWhatIsWrong(t *testing.T) {
+	for _, c := range []struct {
+		block string
+		size  int
+		whole string
+	}{
+		{"\x80", 1, "snappy: length: unexpected EOF"},
+		{"\xff\xff\xff\xff\xff\xff", 1, "snappy: length: unexpected EOF"},
+		{"\x05\x00a", 6, "snappy: 5 bytes, want 6"},
+		{"\x05\x00a", 5, "snappy: 1 bytes, want 5: unexpected EOF"},
+		{"\x05\x10ab", 5, "snappy: unexpected EOF"},
+		{"\x05\xf4", 5, "snappy: unexpected EOF"},
+		{"\x05\x00a\x15", 5, "snappy: unexpected EOF"},
+		{"\x05\x00a\x01\x05", 5, "snappy: offset 5 before start"},
+		{"\x05\x00a\x15\x01", 5, "snappy: more than 5 bytes"},
+	} {
+		var d Decoder
+		err := d.Decompress(Snappy, make([]byte, c.size), []byte(c.block))
+		if err == nil || err.Error() != c.whole {
+			t.Errorf("%q: whole: %v, want %s", c.block, err, c.whole)
+		}
+		_, err = readStream(Snappy, bytes.NewReader([]byte(c.block)), c.size, 10)
+		if err == nil || err.Error() != c.whole {
+			t.Errorf("%q: stream: %v, want %s", c.block, err, c.whole)
+		}
+		if errors.Is(err, io.EOF) {
+			t.Errorf("%q: the stream's error is io.EOF", c.block)
+		}
+	}
+}
+
+func TestSnappyDoesNotAllocate(t *testing.T) {
+	data := text(1 << 20)
+	block := snappyEncode(data)
+	var d Decoder
+	dst := make([]byte, len(data))
+	n := testing.AllocsPerRun(10, func() {
+		if err := d.Decompress(Snappy, dst, block); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if n != 0 {
+		t.Fatalf("%v allocations", n)
+	}
+}

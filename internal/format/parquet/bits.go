@@ -1,0 +1,136 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// unpack reads len(dst) values of width bits (at most 57) that begin bit bits
+// into src. src must reach to slack bytes behind the last value.
+func unpack[T uint8 | uint32 | uint64](dst []T, src []byte, bit, width uint) {
+	mask := uint64(1)<<width - 1
+	for i := range dst {
+		dst[i] = T(binary.LittleEndian.Uint64(src[bit>>3:]) >> (bit & 7) & mask)
+		bit += width
+	}
+}
+
+// unpackWide is unpack for widths up to 64.
+func unpackWide(dst []uint64, src []byte, bit, width uint) {
+	if width <= 57 {
+		unpack(dst, src, bit, width)
+		return
+	}
+	mask := ^uint64(0) >> (64 - width)
+	for i := range dst {
+		at, off := bit>>3, bit&7
+		v := binary.LittleEndian.Uint64(src[at:]) >> off
+		if off > 0 {
+			v |= uint64(src[at+8]) << (64 - off)
+		}
+		dst[i] = v & mask
+		bit += width
+	}
+}
+
+// gather reads len(dst) packed indices as unpack does and writes what dict
+// holds there. It returns false when an index is outside dict.
+func gather[T number](dst, dict []T, src []byte, bit, width uint) bool {
+	mask := uint64(1)<<width - 1
+	n := uint64(len(dict))
+	for i := range dst {
+		x := binary.LittleEndian.Uint64(src[bit>>3:]) >> (bit & 7) & mask
+		if x >= n {
+			return false
+		}
+		dst[i] = dict[x]
+		bit += width
+	}
+	return true
+}
+
+// setBits sets n bits of m from bit at on.
+func setBits(m []byte, at, n int) {
+	for n > 0 && at&7 != 0 {
+		m[at>>3] |= 1 << (at & 7)
+		at++
+		n--
+	}
+	for ; n >= 8; n -= 8 {
+		m[at>>3] = 0xff
+		at += 8
+	}
+	for ; n > 0; n-- {
+		m[at>>3] |= 1 << (at & 7)
+		at++
+	}
+}
+
+// orBits copies n bits of src, from bit from on, to m at bit at, where m is
+// zero, and returns how many are set.
+func orBits(m []byte, at int, src []byte, from, n int) int {
+	ones := 0
+	for n > 0 {
+		k := min(n, 8-at&7, 8)
+		v := bitsAt(src, from, k)
+		m[at>>3] |= v << (at & 7)
+		ones += bits.OnesCount8(v)
+		at, from, n = at+k, from+k, n-k
+		if at&7 == 0 && from&7 == 0 && n >= 64 {
+			words := n / 64
+			d, s := m[at>>3:], src[from>>3:]
+			for i := range words {
+				x := binary.LittleEndian.Uint64(s[i*8:])
+				binary.LittleEndian.PutUint64(d[i*8:], x)
+				ones += bits.OnesCount64(x)
+			}
+			at, from, n = at+words*64, from+words*64, n-words*64
+		}
+	}
+	return ones
+}
+
+// bitsAt returns k ≤ 8 bits of src from bit at on.
+func bitsAt(src []byte, at, k int) byte {
+	v := uint(src[at>>3]) >> (at & 7)
+	if at&7+k > 8 {
+		v |= uint(src[at>>3+1]) << (8 - at&7)
+	}
+	return byte(v & (1<<k - 1))
+}
+
+// countBits counts the set bits among n from bit at on.
+func countBits(m []byte, at, n int) int {
+	ones := 0
+	for n > 0 && at&7 != 0 {
+		ones += int(m[at>>3] >> (at & 7) & 1)
+		at++
+		n--
+	}
+	for ; n >= 64; n -= 64 {
+		ones += bits.OnesCount64(binary.LittleEndian.Uint64(m[at>>3:]))
+		at += 64
+	}
+	for ; n >= 8; n -= 8 {
+		ones += bits.OnesCount8(m[at>>3])
+		at += 8
+	}
+	for ; n > 0; n-- {
+		ones += int(m[at>>3] >> (at & 7) & 1)
+		at++
+	}
+	return ones
+}
+
+// spread moves the first k of v's values up so that they stand where the n
+// validity bits from bit at on are set; v has n values. The others are left as
+// they are.
+func spread[T number](v []T, valid []byte, at, n, k int) {
+	v = v[:n]
+	j := k - 1
+	for i := n - 1; i > j && j >= 0; i-- {
+		v[i] = v[j]
+		b := at + i
+		j -= int(valid[b>>3] >> (b & 7) & 1)
+	}
+}

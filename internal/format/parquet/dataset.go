@@ -1,0 +1,191 @@
+package parquet
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/format/parquet/meta"
+	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/store"
+	"github.com/weir-data/weir/internal/stream"
+)
+
+// Format reads Parquet files.
+func Format() format.Format {
+	return format.Format{
+		Name: "parquet",
+		Sniff: func(head, tail []byte) bool {
+			return strings.HasPrefix(string(head), "PAR1") || strings.HasPrefix(string(head), "PARE")
+		},
+		Plan: Plan,
+	}
+}
+
+// dataset is a list of files with one schema.
+type dataset struct {
+	src    format.Source
+	opt    format.Options
+	schema *arrow.Schema
+	info   format.Info
+	needs  needs
+}
+
+// file is an open file with the chosen columns found in it.
+type file struct {
+	name     string
+	r        store.Reader
+	src      source
+	meta     *meta.File
+	columns  []*meta.Node // as wanted
+	first    []int        // index in leaves of each column's first leaf
+	leaves   []*leafPlan  // in the file's order
+	ordinals []int        // of the leaves
+	lease    *mem.Lease
+}
+
+func (f *file) close() {
+	if f == nil {
+		return
+	}
+	f.meta.Close()
+	f.lease.Release()
+	f.r.Close()
+}
+
+// open reads the footer of object i and finds the columns of want in it; nil
+// stands for the choice of the options.
+func (d *dataset) open(ctx context.Context, i int, share *mem.Budget, waits *stream.Waits) (*file, error) {
+	o := d.src.Objects[i]
+	r, err := d.src.Store.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	m, err := meta.Read(ctx, r, o.URL, share)
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	f := &file{name: o.URL, r: r, meta: m, src: direct{r: r, waits: waits}}
+	if err := d.choose(f); err != nil {
+		f.close()
+		return nil, fmt.Errorf("parquet: %s: %w", o.URL, err)
+	}
+	lease, ok := share.TryAcquire(leafHeap * int64(len(f.leaves)))
+	if !ok {
+		f.close()
+		return nil, &mem.TooSmallError{Share: fmt.Sprintf("reading %d columns", len(f.leaves)),
+			Need: share.Limit() + leafHeap*int64(len(f.leaves)), Limit: share.Limit()}
+	}
+	f.lease = lease
+	return f, nil
+}
+
+// choose finds the wanted columns in f: by the options in the first file, by
+// the names and types of the schema in the others.
+func (d *dataset) choose(f *file) error {
+	var err error
+	if d.schema == nil {
+		f.columns, err = match(f.meta.Schema.Columns, d.opt.Columns)
+	} else {
+		f.columns, err = same(f.meta.Schema.Columns, d.schema)
+	}
+	if err != nil {
+		return err
+	}
+	ordered := slices.Clone(f.columns)
+	slices.SortFunc(ordered, func(a, b *meta.Node) int { return firstLeaf(a).Ordinal - firstLeaf(b).Ordinal })
+	if f.leaves, err = planLeaves(ordered); err != nil {
+		return err
+	}
+	at := make(map[int]int, len(f.leaves))
+	for i, l := range f.leaves {
+		f.ordinals = append(f.ordinals, l.Ordinal)
+		at[l.Ordinal] = i
+	}
+	for _, c := range f.columns {
+		f.first = append(f.first, at[firstLeaf(c).Ordinal])
+	}
+	return nil
+}
+
+// firstLeaf is the leaf that describes n.
+func firstLeaf(n *meta.Node) *meta.Leaf {
+	for n.Kind != meta.LeafKind {
+		if len(n.Children) == 0 {
+			return &meta.Leaf{}
+		}
+		n = n.Children[0]
+	}
+	return n.Leaf
+}
+
+// match picks columns by name or glob, in the order of the patterns.
+func match(all []*meta.Node, patterns []string) ([]*meta.Node, error) {
+	if len(patterns) == 0 {
+		return all, nil
+	}
+	var out []*meta.Node
+	seen := make(map[*meta.Node]bool)
+	for _, p := range patterns {
+		hits := 0
+		for _, n := range all {
+			ok, err := path.Match(p, n.Name)
+			if err != nil {
+				return nil, fmt.Errorf("%w: %q is not a pattern: %w", format.ErrUsage, p, err)
+			}
+			if ok || n.Name == p {
+				hits++
+				if !seen[n] {
+					seen[n] = true
+					out = append(out, n)
+				}
+			}
+		}
+		if hits == 0 {
+			return nil, fmt.Errorf("%w: no column matches %q; it has %s", format.ErrUsage, p, names(all))
+		}
+	}
+	return out, nil
+}
+
+// names lists the first columns.
+func names(all []*meta.Node) string {
+	var out []string
+	for i, n := range all {
+		if i == 12 {
+			out = append(out, fmt.Sprintf("and %d more", len(all)-i))
+			break
+		}
+		out = append(out, n.Name)
+	}
+	return strings.Join(out, ", ")
+}
+
+// same finds the columns of schema by name.
+func same(all []*meta.Node, schema *arrow.Schema) ([]*meta.Node, error) {
+	byName := make(map[string]*meta.Node, len(all))
+	for _, n := range all {
+		byName[n.Name] = n
+	}
+	out := make([]*meta.Node, 0, schema.NumFields())
+	for _, f := range schema.Fields() {
+		n := byName[f.Name]
+		if n == nil {
+			return nil, fmt.Errorf("%w: no column %q, which the first file has", errData, f.Name)
+		}
+		if !arrow.TypeEqual(n.Field.Type, f.Type) {
+			return nil, fmt.Errorf("%w: column %q is %s, in the first file it is %s", errData, f.Name, n.Field.Type, f.Type)
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+func (d *dataset) Schema() *arrow.Schema { return d.schema }
+func (d *dataset) Info() format.Info     { return d.info }

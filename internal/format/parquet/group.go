@@ -1,0 +1,309 @@
+package parquet
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/weir-data/weir/internal/format/parquet/meta"
+	"github.com/weir-data/weir/internal/mem"
+)
+
+// group reads the chosen columns of one row group, batch by batch.
+type group struct {
+	s      *scan
+	rows   int64 // not yet in a batch
+	leaves []*leaf
+	extra  *mem.Budget
+	// carried are rows that some leaves decoded but the last batch did not
+	// take, because another leaf had no room for them.
+	carried []region
+	block   *mem.Block
+}
+
+// openGroup sets the memory for row group i aside and opens its columns.
+func (s *scan) openGroup(ctx context.Context, i int) (*group, error) {
+	f := s.file
+	var err error
+	if s.chunks, err = f.meta.Chunks(ctx, i, f.ordinals, s.chunks); err != nil {
+		return nil, err
+	}
+	_, rows := f.meta.Group(i)
+	g := &group{s: s, rows: rows, carried: make([]region, len(f.leaves))}
+	needs, err := g.needs(ctx, s.chunks)
+	if err != nil {
+		return nil, fmt.Errorf("parquet: %s: row group %d, %w", f.name, i, err)
+	}
+	var sum int64
+	for _, n := range needs {
+		sum += n
+	}
+	if sum > s.pages.Limit() {
+		return nil, fmt.Errorf("parquet: %s: row group %d: %w", f.name, i, &mem.TooSmallError{
+			Share: "reading", Need: s.share.Limit() + sum - s.pages.Limit(), Limit: s.share.Limit()})
+	}
+	if g.extra, err = s.pages.Carve("pages", s.pages.Limit()-sum); err != nil {
+		return nil, err
+	}
+	depth := s.depth(len(f.leaves))
+	for j, p := range f.leaves {
+		own, err := s.pages.Carve(p.Path, needs[j])
+		if err != nil {
+			g.close()
+			return nil, err
+		}
+		l := &leaf{leafPlan: p, chunk: s.chunks[j], src: f.src, off: s.chunks[j].Start, extra: g.extra, reserve: own}
+		l.ahead = pageQueue{pool: s.pool, depth: depth, ctx: s.ctx}
+		g.leaves = append(g.leaves, l)
+	}
+	return g, nil
+}
+
+// needs is the memory to set aside for each leaf.
+func (g *group) needs(ctx context.Context, chunks []meta.Chunk) ([]int64, error) {
+	s := g.s
+	out := make([]int64, len(chunks))
+	var sum int64
+	for i := range chunks {
+		out[i] = loose(&chunks[i])
+		sum += out[i]
+	}
+	if sum <= s.pages.Limit()/2 {
+		return out, nil
+	}
+	for i := range chunks {
+		if chunks[i].Values == 0 {
+			continue
+		}
+		n, err := tight(ctx, s.file.leaves[i], &chunks[i], s.file.src, s.pool.Own())
+		if err != nil {
+			return nil, fmt.Errorf("column %q: %w", s.file.leaves[i].Path, err)
+		}
+		out[i] = min(out[i], n)
+	}
+	return out, nil
+}
+
+func (g *group) close() {
+	for _, l := range g.leaves {
+		l.close()
+	}
+	g.leaves = nil
+	g.block.Free()
+	g.block = nil
+	g.extra.Close()
+}
+
+// next decodes a batch of at most n rows.
+func (g *group) next(ctx context.Context, limit int) (arrow.RecordBatch, error) {
+	n := int(min(int64(limit), g.rows))
+	sl, regions, n, err := g.layout(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	defer sl.release()
+	err = g.s.pool.Each(len(g.leaves), func(i int, w *worker) error {
+		return g.at(i, g.leaves[i].decode(ctx, w, &regions[i], n))
+	})
+	if err != nil {
+		return nil, err
+	}
+	if n, err = g.grow(ctx, sl, regions, n); err != nil {
+		return nil, err
+	}
+	g.s.observe(regions)
+	if err := g.carry(ctx, regions, n); err != nil {
+		return nil, err
+	}
+	g.rows -= int64(n)
+	return g.record(sl, regions, n)
+}
+
+// at says in which column an error lies.
+func (g *group) at(i int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("column %q, %w", g.leaves[i].Path, err)
+}
+
+// layout maps a batch's memory and divides it among the leaves, after making
+// n small enough.
+func (g *group) layout(ctx context.Context, n int) (*slab, []region, int, error) {
+	s := g.s
+	sizes := make([]extent, len(g.leaves))
+	total := g.extents(sizes, n)
+	for total > s.slabSize && n > 1 {
+		n = max(1, min(n-1, int(float64(n)*float64(s.slabSize)/float64(total)*0.98)))
+		total = g.extents(sizes, n)
+	}
+	size := total
+	if size > s.slabSize/4 {
+		// One size for nearly all slabs, so that each is used again.
+		size = max(size, s.slabSize)
+	}
+	block, err := s.slabs.Map(ctx, size)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	ram := block.Bytes()
+	regions := make([]region, len(g.leaves))
+	for i, l := range g.leaves {
+		k := regionSize(l.leafPlan, sizes[i].entries, sizes[i].data)
+		regions[i] = newRegion(l.leafPlan, sizes[i].entries, sizes[i].data, ram[:k])
+		ram = ram[k:]
+		if c := &g.carried[i]; c.leaf != nil {
+			regions[i].carry(c, 0)
+			*c = region{}
+		}
+	}
+	g.block.Free()
+	g.block = nil
+	return newSlab(block), regions, n, nil
+}
+
+// extent is how large a region is made.
+type extent struct{ entries, data int }
+
+// extents estimates the regions for n rows and returns their sum.
+func (g *group) extents(out []extent, n int) int {
+	total := 0
+	for i, l := range g.leaves {
+		e := extent{entries: n}
+		est := &g.s.estimates[i]
+		c := &g.carried[i]
+		if l.MaxRep > 0 {
+			per := est.entries
+			if per == 0 {
+				per = float64(l.chunk.Values) / float64(max(1, g.s.groupRows))
+			}
+			e.entries = int(float64(n)*per*1.25) + 16
+			e.entries = max(e.entries, c.entries+16)
+		}
+		e.entries = max(e.entries, c.entries)
+		if l.shape == byteShape {
+			per := est.bytes
+			if per == 0 {
+				per = float64(l.chunk.Uncompressed) / float64(max(1, l.chunk.Values))
+			}
+			e.data = max(int(float64(e.entries)*per*1.25)+256, c.col.end+256)
+			e.data = min(e.data, maxValue-64)
+		}
+		out[i] = e
+		total += regionSize(l.leafPlan, e.entries, e.data)
+	}
+	return total
+}
+
+// grow finds how many rows all leaves have, at least one: a row that is larger
+// than its region gets memory of its own.
+func (g *group) grow(ctx context.Context, sl *slab, regions []region, n int) (int, error) {
+	for i := range regions {
+		r := &regions[i]
+		for r.rows == 0 {
+			if err := g.enlarge(ctx, sl, r); err != nil {
+				return 0, g.at(i, err)
+			}
+			if err := g.leaves[i].decode(ctx, g.s.pool.Own(), r, 1); err != nil {
+				return 0, g.at(i, err)
+			}
+		}
+		n = min(n, r.rows)
+	}
+	return n, nil
+}
+
+// enlarge moves r to a region in which at least one more value fits.
+func (g *group) enlarge(ctx context.Context, sl *slab, r *region) error {
+	l := r.leaf
+	entries, data := r.cap, len(r.col.data)
+	if r.entries == r.cap {
+		entries = 2*r.cap + pendSize
+	}
+	if r.col.wants > len(r.col.data)-r.col.end {
+		data = r.col.end + r.col.wants + (r.col.end+r.col.wants)/64
+	}
+	if data > maxValue {
+		return fmt.Errorf("%w: a row of more than 2 GiB", errData)
+	}
+	size := regionSize(l, entries, data)
+	block, ok := g.extra.TryMap(size)
+	if !ok {
+		block, ok = g.s.slabs.TryMap(size)
+	}
+	if !ok {
+		var err error
+		if int64(mem.BlockSize(size)) > g.s.giant.Limit() {
+			return &mem.TooSmallError{Share: "a single row", Need: g.s.share.Limit() + int64(mem.BlockSize(size)), Limit: g.s.share.Limit()}
+		}
+		if block, err = g.s.giant.Map(ctx, size); err != nil {
+			return err
+		}
+	}
+	sl.blocks = append(sl.blocks, block)
+	bigger := newRegion(l, entries, data, block.Bytes())
+	bigger.carry(r, 0)
+	*r = bigger
+	return nil
+}
+
+// carry keeps what the leaves decoded behind the first n rows.
+func (g *group) carry(ctx context.Context, regions []region, n int) error {
+	total := 0
+	for i := range regions {
+		total += g.restSize(&regions[i], n)
+	}
+	if total == 0 {
+		return nil
+	}
+	block, err := g.s.slabs.Map(ctx, total)
+	if err != nil {
+		return err
+	}
+	g.block = block
+	ram := block.Bytes()
+	for i := range regions {
+		r := &regions[i]
+		size := g.restSize(r, n)
+		if size == 0 {
+			continue
+		}
+		entry, slot := r.cut(n)
+		c := newRegion(r.leaf, r.entries-entry, r.restSize(slot), ram[:size])
+		c.carry(r, n)
+		g.carried[i] = c
+		ram = ram[size:]
+	}
+	return nil
+}
+
+// restSize is the size of a region for what r has behind n rows.
+func (g *group) restSize(r *region, n int) int {
+	entry, slot := r.cut(n)
+	if entry == r.entries {
+		return 0
+	}
+	return regionSize(r.leaf, r.entries-entry, r.restSize(slot))
+}
+
+// record makes the batch.
+func (g *group) record(sl *slab, regions []region, n int) (arrow.RecordBatch, error) {
+	f := g.s.file
+	a := assembler{slab: sl, regions: regions, rows: n}
+	cols := make([]arrow.Array, 0, len(f.columns))
+	defer func() {
+		for _, c := range cols {
+			c.Release()
+		}
+	}()
+	for i, node := range f.columns {
+		c, err := a.column(node, f.first[i])
+		if err != nil {
+			return nil, fmt.Errorf("column %q: %w", node.Name, err)
+		}
+		cols = append(cols, c)
+	}
+	return array.NewRecordBatch(g.s.ds.schema, cols, int64(n)), nil
+}

@@ -1,0 +1,201 @@
+package parquet
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/weir-data/weir/internal/format/parquet/meta"
+	"github.com/weir-data/weir/internal/mem"
+)
+
+// pendSize is how many levels are decoded at a time.
+const pendSize = 1024
+
+// leaf reads one column chunk from front to back.
+type leaf struct {
+	*leafPlan
+	chunk   meta.Chunk
+	src     source
+	off     int64 // of the next page header
+	walked  int64 // entries of the pages whose headers were read
+	pages   int   // data pages seen
+	dict    *dictionary
+	dictRef pageRef // where the dictionary page lies; body 0: none seen
+	page    *page
+	ahead   pageQueue
+	extra   *mem.Budget // shared by all leaves
+	reserve *mem.Budget // this leaf's own
+
+	// Levels that were decoded but not used: rep[at:n], def[at:n].
+	rep, def []byte
+	at, n    int
+}
+
+// close gives all memory back.
+func (l *leaf) close() {
+	l.ahead.close()
+	l.page.free()
+	l.page = nil
+	l.dict.free()
+	l.dict = nil
+	l.reserve.Close()
+}
+
+// tooSmall is the error for n bytes that neither the leaf's own memory nor
+// what is shared can give.
+func (l *leaf) tooSmall(what string, n int64) error {
+	return &mem.TooSmallError{
+		Share: fmt.Sprintf("%s of column %q", what, l.Path),
+		Need:  l.extra.Limit() + n, Limit: l.extra.Limit(),
+	}
+}
+
+// ready makes sure that the current page has entries left; false at the end
+// of the chunk.
+func (l *leaf) ready(ctx context.Context, w *worker) (bool, error) {
+	for l.page == nil || l.page.left == 0 {
+		l.page.free()
+		l.page = nil
+		p, err := l.ahead.next(ctx, l, w)
+		if p == nil || err != nil {
+			return false, err
+		}
+		l.page = p
+		if !p.usesDict && !l.ahead.usesDict() {
+			// Writers that gave a dictionary up do not come back to it.
+			l.dict.free()
+			l.dict = nil
+		}
+	}
+	return true, nil
+}
+
+// decode fills r until it has n whole rows or is full.
+func (l *leaf) decode(ctx context.Context, w *worker, r *region, n int) error {
+	if l.MaxRep == 0 && l.shape != byteShape {
+		return l.decodeFlat(ctx, w, r, n)
+	}
+	return l.decodeChunks(ctx, w, r, n)
+}
+
+// decodeFlat is decode for fixed-size values that are not repeated: every row
+// is an entry and a slot, and r has room for n.
+func (l *leaf) decodeFlat(ctx context.Context, w *worker, r *region, n int) error {
+	for r.rows < n {
+		ok, err := l.ready(ctx, w)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return l.missing(n - r.rows)
+		}
+		p := l.page
+		m := min(n-r.rows, p.left)
+		valid := m
+		switch {
+		case l.keepDef:
+			d := r.def[r.rows : r.rows+m]
+			if err := fillHybrid(&p.def, d); err != nil {
+				return bad("definition levels", err)
+			}
+			valid = markValid(r.valid, r.slots, d, 0, uint8(l.MaxDef))
+		case l.MaxDef > 0:
+			if valid, err = p.def.bitmap(r.valid, r.slots, m); err != nil {
+				return bad("definition levels", err)
+			}
+		}
+		if err := l.put(w, r, m, valid); err != nil {
+			return err
+		}
+		p.left -= m
+		r.entries, r.rows, r.starts = r.entries+m, r.rows+m, r.starts+m
+	}
+	return nil
+}
+
+// missing says that the chunk ended too early.
+func (l *leaf) missing(n int) error {
+	return fmt.Errorf("%w: the column has %d rows less than its row group", errData, n)
+}
+
+// put decodes valid fixed-size values into the next m slots of r, whose
+// validity is known, and moves them to where they belong.
+func (l *leaf) put(w *worker, r *region, m, valid int) error {
+	v := l.page.vals
+	if l.shape == bitShape {
+		return l.putBits(w, r, m)
+	}
+	dst := r.fixed[r.slots*l.width : (r.slots+m)*l.width]
+	if err := v.fixed(dst, valid); err != nil {
+		return bad("values", err)
+	}
+	if valid < m {
+		spreadFixed(dst, l.width, r.valid, r.slots, m, valid)
+		r.nulls += m - valid
+	}
+	r.slots += m
+	return nil
+}
+
+// putBits is put for booleans.
+func (l *leaf) putBits(w *worker, r *region, m int) error {
+	for m > 0 {
+		k := min(m, len(w.tmp))
+		valid := k
+		if r.valid != nil {
+			valid = countBits(r.valid, r.slots, k)
+		}
+		if err := l.page.vals.fixed(w.tmp[:], valid); err != nil {
+			return bad("values", err)
+		}
+		if valid < k {
+			spread(w.tmp[:], r.valid, r.slots, k, valid)
+			r.nulls += k - valid
+		}
+		for i, b := range w.tmp[:k] {
+			at := r.slots + i
+			r.bits[at>>3] |= (b & 1) << (at & 7)
+		}
+		r.slots += k
+		m -= k
+	}
+	return nil
+}
+
+// spreadFixed is spread for any width.
+func spreadFixed(dst []byte, width int, valid []byte, at, n, k int) {
+	switch width {
+	case 1:
+		spread(dst, valid, at, n, k)
+	case 2:
+		spread(view[uint16](dst), valid, at, n, k)
+	case 4:
+		spread(view[uint32](dst), valid, at, n, k)
+	case 8:
+		spread(view[uint64](dst), valid, at, n, k)
+	default:
+		j := k - 1
+		for i := n - 1; i > j && j >= 0; i-- {
+			copy(dst[i*width:(i+1)*width], dst[j*width:(j+1)*width])
+			b := at + i
+			j -= int(valid[b>>3] >> (b & 7) & 1)
+		}
+	}
+}
+
+// markValid sets a bit for every level that is full, from bit at on; levels
+// below low have no slot and no bit. It returns how many are full.
+func markValid(m []byte, at int, levels []byte, low, full uint8) int {
+	n := 0
+	for _, d := range levels {
+		if d < low {
+			continue
+		}
+		if d == full {
+			m[at>>3] |= 1 << (at & 7)
+			n++
+		}
+		at++
+	}
+	return n
+}

@@ -1,0 +1,68 @@
+package meta
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/weir-data/weir/internal/mem"
+)
+
+// memReader is a store.Reader over bytes; it counts requests.
+type memReader struct {
+	data  []byte
+	reads atomic.Int64
+	bytes atomic.Int64
+}
+
+func (r *memReader) ReadAt(ctx context.Context, p []byte, off int64) error {
+	r.reads.Add(1)
+	r.bytes.Add(int64(len(p)))
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if off < 0 || off+int64(len(p)) > int64(len(r.data)) {
+		return io.ErrUnexpectedEOF
+	}
+	copy(p, r.data[off:])
+	return nil
+}
+
+func (r *memReader) Size() int64       { return int64(len(r.data)) }
+func (r *memReader) Remote() bool      { return false }
+func (r *memReader) Drop(int64, int64) {}
+func (r *memReader) Close() error      { return nil }
+
+// corpus is the folder of parquet-testing.
+func corpus(tb testing.TB) string {
+	dir := os.Getenv("WEIR_CORPUS")
+	if dir == "" {
+		tb.Skip("WEIR_CORPUS is not set; it names the folder that holds parquet-testing")
+	}
+	return filepath.Join(dir, "parquet-testing")
+}
+
+// open reads a footer and closes it, and checks the budget, when the test ends.
+func open(tb testing.TB, data []byte) (*File, error) {
+	share := mem.New(64 << 20)
+	f, err := Read(tb.Context(), &memReader{data: data}, "x.parquet", share)
+	tb.Cleanup(func() {
+		f.Close()
+		if n := share.Leased(); n != 0 {
+			tb.Errorf("%d bytes are leased after Close", n)
+		}
+	})
+	return f, err
+}
+
+// allLeaves are the ordinals of every leaf.
+func allLeaves(f *File) []int {
+	out := make([]int, len(f.Schema.Leaves))
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}

@@ -1,0 +1,95 @@
+package parquet
+
+import (
+	"context"
+
+	"github.com/weir-data/weir/internal/format/parquet/meta"
+)
+
+// pass skips the first n rows of the group: whole pages by their headers where
+// these say how many rows a page has, the rest by decoding.
+func (g *group) pass(ctx context.Context, n int64) error {
+	for i, l := range g.leaves {
+		left, err := l.jump(ctx, g.s.pool.Own(), n)
+		if err == nil {
+			err = g.discard(ctx, l, left)
+		}
+		if err != nil {
+			return g.at(i, err)
+		}
+	}
+	g.rows -= n
+	return nil
+}
+
+// jump passes over pages that lie before row n and returns how many rows of
+// the next page do too.
+func (l *leaf) jump(ctx context.Context, w *worker, n int64) (int64, error) {
+	for n > 0 {
+		off, walked, pages := l.off, l.walked, l.pages
+		ref, ok, err := l.walk(ctx, w)
+		if err != nil || !ok {
+			return n, err
+		}
+		rows := int64(ref.Values)
+		if l.MaxRep > 0 {
+			rows = int64(ref.Rows)
+			if ref.Kind != meta.DataPageV2 {
+				rows = n + 1 // v1 pages do not say
+			}
+		}
+		if rows > n {
+			l.off, l.walked, l.pages = off, walked, pages
+			return n, nil
+		}
+		n -= rows
+	}
+	return 0, nil
+}
+
+// discard decodes n rows of one leaf and drops them.
+func (g *group) discard(ctx context.Context, l *leaf, n int64) error {
+	if n == 0 {
+		return nil
+	}
+	block, err := g.s.slabs.Map(ctx, g.s.slabSize)
+	if err != nil {
+		return err
+	}
+	sl := newSlab(block)
+	defer func() { sl.release() }()
+	entries := pendSize
+	data := 0
+	if l.shape == byteShape {
+		data = g.s.slabSize/2 - regionSize(l.leafPlan, entries, 0)
+	}
+	fresh := func(half int) region {
+		return newRegion(l.leafPlan, entries, data, block.Bytes()[half*(g.s.slabSize/2)&^63:])
+	}
+	// Two halves take turns, so that a row begun in one can go on in the other.
+	r := fresh(0)
+	for half := 1; ; half = 1 - half {
+		want := int(min(n, int64(entries)))
+		if err := l.decode(ctx, g.s.pool.Own(), &r, want); err != nil {
+			return err
+		}
+		for r.rows == 0 {
+			if err := g.enlarge(ctx, sl, &r); err != nil {
+				return err
+			}
+			if err := l.decode(ctx, g.s.pool.Own(), &r, 1); err != nil {
+				return err
+			}
+		}
+		if n -= int64(r.rows); n == 0 {
+			return nil
+		}
+		next := fresh(half)
+		if e, _ := r.cut(r.rows); r.entries-e > next.cap || len(r.col.data) > len(next.col.data) {
+			// A large row was enlarged; what is left of it may be large too.
+			next = newRegion(l.leafPlan, r.cap, len(r.col.data), make([]byte, regionSize(l.leafPlan, r.cap, len(r.col.data))))
+		}
+		next.carry(&r, r.rows)
+		r = next
+	}
+}

@@ -1,0 +1,168 @@
+package parquet
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/format/parquet/meta"
+	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/stream"
+)
+
+// needs is the memory that reading a dataset takes at least.
+type needs struct {
+	meta  int64 // the largest footer's index and the readers of all columns
+	pages int64 // one row group's columns
+	slab  int64 // a batch of few rows
+	giant int64 // the largest row, where it is larger than a slab
+}
+
+// planMemory is what reading footers may take. They pass through a window;
+// only wide schemas come near it.
+const planMemory = 1 << 40
+
+// Plan reads every footer, and the first page headers of the row group that
+// seems to need the most memory.
+func Plan(ctx context.Context, src format.Source, opt format.Options) (format.Dataset, error) {
+	d := &dataset{src: src, opt: opt}
+	budget := mem.New(planMemory)
+	var waits stream.Waits
+	var most int64
+	var mostFile, mostGroup int
+	for i := range src.Objects {
+		f, err := d.open(ctx, i, budget, &waits)
+		if err != nil {
+			return nil, err
+		}
+		if d.schema == nil {
+			fields := make([]arrow.Field, len(f.columns))
+			for j, c := range f.columns {
+				fields[j] = c.Field
+			}
+			d.schema = arrow.NewSchema(fields, nil)
+		}
+		g, n, err := d.survey(ctx, f)
+		d.needs.meta = max(d.needs.meta, f.meta.Leased()+f.lease.Size())
+		f.close()
+		if err != nil {
+			return nil, err
+		}
+		if n > most {
+			most, mostFile, mostGroup = n, i, g
+		}
+	}
+	if most > 0 {
+		if err := d.measure(ctx, mostFile, mostGroup, budget, &waits); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// survey adds up what the footer says of the chosen columns, and returns the
+// row group that may need the most memory.
+func (d *dataset) survey(ctx context.Context, f *file) (group int, most int64, err error) {
+	var chunks []meta.Chunk
+	d.info.Objects++
+	d.info.Rows += f.meta.Rows
+	d.info.Groups += int64(f.meta.Groups())
+	for g := range f.meta.Groups() {
+		if chunks, err = f.meta.Chunks(ctx, g, f.ordinals, chunks); err != nil {
+			return 0, 0, err
+		}
+		_, rows := f.meta.Group(g)
+		var need, inMemory int64
+		for i := range chunks {
+			c := &chunks[i]
+			need += loose(c)
+			size := arrowSize(f.leaves[i], c)
+			inMemory += size
+			d.info.Bytes += c.Compressed
+			if c.Values > 0 && size/c.Values > slabFloor/8 {
+				d.needs.giant = max(d.needs.giant, int64(mem.BlockSize(int(size/c.Values*65/64)+4096)))
+			}
+		}
+		d.info.InMemory += inMemory
+		d.info.LargestIn = max(d.info.LargestIn, inMemory)
+		if rows > 0 && need > most {
+			group, most = g, need
+		}
+	}
+	return group, most, nil
+}
+
+// arrowSize estimates a chunk's bytes as Arrow.
+func arrowSize(l *leafPlan, c *meta.Chunk) int64 {
+	switch l.shape {
+	case bitShape:
+		return c.Values / 8
+	case fixedShape:
+		return c.Values * int64(l.width)
+	}
+	return max(c.Uncompressed, 4*c.Values)
+}
+
+// measure finds what the row group needs, from its page headers.
+func (d *dataset) measure(ctx context.Context, i, g int, budget *mem.Budget, waits *stream.Waits) error {
+	f, err := d.open(ctx, i, budget, waits)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	chunks, err := f.meta.Chunks(ctx, g, f.ordinals, nil)
+	if err != nil {
+		return err
+	}
+	w := newWorker()
+	for j := range chunks {
+		c := &chunks[j]
+		if c.Values == 0 {
+			continue
+		}
+		n, err := tight(ctx, f.leaves[j], c, f.src, w)
+		if err != nil {
+			return fmt.Errorf("parquet: %s: row group %d, column %q: %w", f.name, g, f.leaves[j].Path, err)
+		}
+		d.needs.pages += min(n, loose(c))
+		per := float64(c.Values) / float64(max(1, groupRows(f, g)))
+		e := int(minRows*per) + 16
+		data := 0
+		if f.leaves[j].shape == byteShape {
+			data = min(int(float64(e)*float64(c.Uncompressed)/float64(c.Values)), slabFloor)
+		}
+		d.needs.slab += int64(regionSize(f.leaves[j], e, data))
+	}
+	d.needs.slab = max(d.needs.slab, slabFloor)
+	return nil
+}
+
+func groupRows(f *file, g int) int64 {
+	_, rows := f.meta.Group(g)
+	return rows
+}
+
+const (
+	// slabFloor is the smallest slab: below it, batches are so small that
+	// starting one costs more than decoding it.
+	slabFloor = 512 << 10
+	// minRows is the least number of rows a batch should hold.
+	minRows = 64
+)
+
+// slabs is how many batches exist at once: one with the consumer, one being
+// decoded, what is carried over; with more threads one more waits between.
+func slabCount(threads int) int64 {
+	if threads > 1 {
+		return 4
+	}
+	return 3
+}
+
+// Floor is what the needs add up to.
+func (d *dataset) Floor() int64 {
+	n := d.needs
+	return n.meta + n.pages + n.giant + slabCount(d.opt.Threads)*int64(mem.BlockSize(int(n.slab)))
+}

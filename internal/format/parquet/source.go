@@ -1,0 +1,60 @@
+package parquet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/store"
+	"github.com/weir-data/weir/internal/stream"
+)
+
+var (
+	errData = format.ErrData
+	errSum  = fmt.Errorf("%w: checksum does not match", format.ErrData)
+)
+
+// source gives the stored bytes of one column chunk.
+type source interface {
+	// peek returns n bytes at off if they are in memory already, else nil.
+	// They stay valid while pages of the chunk are being loaded.
+	peek(off int64, n int) []byte
+	// read fills dst from off.
+	read(ctx context.Context, dst []byte, off int64) error
+	// size is the length of the file.
+	size() int64
+}
+
+// direct reads from the store when asked.
+type direct struct {
+	r     store.Reader
+	waits *stream.Waits
+}
+
+func (d direct) peek(int64, int) []byte { return nil }
+func (d direct) size() int64            { return d.r.Size() }
+
+func (d direct) read(ctx context.Context, dst []byte, off int64) error {
+	start := time.Now()
+	err := d.r.ReadAt(ctx, dst, off)
+	d.waits.Store.Add(int64(time.Since(start)))
+	if err != nil {
+		return &readError{err}
+	}
+	return nil
+}
+
+// readError marks what the store said, so that it is not taken for damage.
+type readError struct{ err error }
+
+func (e *readError) Error() string { return e.err.Error() }
+func (e *readError) Unwrap() error { return e.err }
+
+// fromStore says that err is not the fault of the bytes.
+func fromStore(err error) bool {
+	var r *readError
+	return errors.As(err, &r) || errors.Is(err, mem.ErrTooSmall) || errors.Is(err, errData)
+}

@@ -1,0 +1,222 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/store"
+	"github.com/weir-data/weir/internal/stream"
+)
+
+// Scan reads a dataset into the sink. It refuses with mem.ErrTooSmall before
+// any data is read. On an error the sink has been aborted; in every case all
+// leases are back when it returns, and the Report says how far it got.
+func Scan(ctx context.Context, c Config) (Report, error) {
+	start := time.Now()
+	c.Log = orDiscard(c.Log)
+	r, err := open(ctx, c)
+	if err != nil {
+		return Report{}, err
+	}
+	s := &scan{Config: c, reading: r, start: start}
+	if s.sink, err = s.makeSink(); err != nil {
+		return Report{}, err
+	}
+	if s.share, err = s.carve(); err != nil {
+		s.sink.Abort()
+		return Report{}, err
+	}
+	defer s.share.Close()
+	s.flowing = time.Now()
+	s.sampler = sample(s.observer())
+	err = s.run(ctx)
+	s.sampler.stop()
+	rep := s.report()
+	if err != nil {
+		s.sink.Abort()
+		return rep, err
+	}
+	if err := s.sink.Close(); err != nil {
+		return rep, err
+	}
+	if d, ok := s.sink.(Digester); ok {
+		rep.Digest = d.Digest()
+	}
+	return rep, nil
+}
+
+// scan is one Scan under way.
+type scan struct {
+	Config
+	*reading
+	sink    Sink
+	share   *mem.Budget
+	sampler *sampler
+	waits   stream.Waits
+	batches int64
+	start   time.Time
+	flowing time.Time // when planning was done
+}
+
+func (s *scan) makeSink() (Sink, error) {
+	if s.Sink == nil {
+		return &Touch{}, nil
+	}
+	return s.Sink(s.data.Schema())
+}
+
+// carve takes the reader's share out of the budget: all but what the heap
+// needs beyond Base.
+func (s *scan) carve() (*mem.Budget, error) {
+	var live int64
+	if s.Heap != nil {
+		live = s.Heap()
+	}
+	extra := heapExtra(live)
+	if floor := s.data.Floor(); floor+extra > s.Budget.Limit() {
+		need := floor + heapAdvice(live)
+		return nil, &TooSmallError{Memory: s.Memory, Need: need, Try: Base + need}
+	}
+	if extra > 0 {
+		limitHeap(extra)
+	}
+	return s.Budget.Carve("reading", s.Budget.Limit()-extra)
+}
+
+// run pulls until the end. The stream is closed when it returns.
+func (s *scan) run(ctx context.Context) error {
+	in, err := s.data.Open(ctx, s.share, stream.Cursor{}, &s.waits)
+	if err != nil {
+		return err
+	}
+	files := &fileLog{log: s.Log, objects: s.objects, began: s.flowing}
+	for {
+		b, err := in.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			files.advance(len(s.objects))
+			return in.Close()
+		}
+		if err == nil {
+			err = s.take(b, files)
+		}
+		if err != nil {
+			in.Close() // the first error is the cause
+			return err
+		}
+	}
+}
+
+// take gives one batch to the sink and lets it go.
+func (s *scan) take(b *stream.Batch, files *fileLog) error {
+	defer b.Release()
+	if err := s.sink.Write(b); err != nil {
+		return err
+	}
+	s.batches++
+	rows := b.Rows()
+	s.sampler.bytes.Add(size(b.Record))
+	s.sampler.rows.Add(rows)
+	files.rows += rows
+	files.advance(b.After.Object)
+	return nil
+}
+
+// observer turns samples into observations.
+func (s *scan) observer() func(int64) {
+	if s.Observe == nil {
+		return nil
+	}
+	info := s.data.Info()
+	return func(memory int64) {
+		s.Observe(Observation{
+			Elapsed: time.Since(s.start),
+			Rows:    s.sampler.rows.Load(), TotalRows: info.Rows,
+			Bytes: s.sampler.bytes.Load(), TotalBytes: info.InMemory,
+			Memory: memory, Limit: s.Memory,
+		})
+	}
+}
+
+// report is made after the sampler has stopped and the stream was closed.
+func (s *scan) report() Report {
+	info := s.data.Info()
+	wall, flow := time.Since(s.start), time.Since(s.flowing)
+	r := Report{
+		Rows: s.sampler.rows.Load(), Batches: s.batches,
+		Files: info.Objects, Groups: info.Groups, Columns: s.data.Schema().NumFields(),
+		StoredBytes: info.Bytes, MemoryBytes: s.sampler.bytes.Load(),
+		WallSeconds: wall.Seconds(), PlanSeconds: s.flowing.Sub(s.start).Seconds(), CPUSeconds: cpuSeconds(),
+		Threads:     max(1, s.Options.Threads),
+		MemoryLimit: s.Memory, PeakMemory: s.sampler.peak,
+		BudgetLimit: s.Budget.Limit(), BudgetPeak: s.share.Peak(),
+	}
+	if sec := wall.Seconds(); sec > 0 {
+		r.RowsPerSecond = float64(r.Rows) / sec
+		r.MBPerSecond = float64(r.MemoryBytes) / 1e6 / sec
+	}
+	r.Waits = percent(&s.waits, flow, r.Threads)
+	r.Bottleneck = bottleneck(r.Waits)
+	if left := s.Budget.Leased(); left != 0 {
+		s.Log.Error("bug in weir, please report it: memory still leased at the end", "bytes", left)
+	}
+	return r
+}
+
+// percent relates waits to the time they could have lasted: decoding waits on
+// every thread, the consumer is one.
+func percent(w *stream.Waits, flow time.Duration, threads int) Waits {
+	of := func(ns int64, lanes int) float64 {
+		if flow <= 0 {
+			return 0
+		}
+		return min(100, 100*float64(ns)/float64(flow.Nanoseconds()*int64(lanes)))
+	}
+	return Waits{
+		Store:    of(w.Store.Load(), threads),
+		Decode:   of(w.Decode.Load(), 1),
+		Consumer: of(w.Consumer.Load(), threads),
+	}
+}
+
+// bottleneck names the side that the others waited for. The consumer is it
+// when it was busy more than it waited; of the rest of the time, the store is
+// it when decoding stood still for more than half.
+func bottleneck(w Waits) string {
+	switch {
+	case w.Decode < 50:
+		return "consumer"
+	case w.Store >= 50:
+		return "store"
+	}
+	return "decode"
+}
+
+// fileLog writes one record for each file that is done.
+type fileLog struct {
+	log     *slog.Logger
+	objects []store.Object
+	next    int   // first file not done
+	rows    int64 // rows since the last record
+	began   time.Time
+}
+
+// advance says that all files before object are done.
+func (f *fileLog) advance(object int) {
+	for ; f.next < min(object, len(f.objects)); f.next++ {
+		o := f.objects[f.next]
+		f.log.Info("file read", "file", o.URL, "bytes", o.Size, "rows", f.rows,
+			"seconds", time.Since(f.began).Seconds())
+		f.rows, f.began = 0, time.Now()
+	}
+}
+
+func orDiscard(l *slog.Logger) *slog.Logger {
+	if l == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return l
+}

@@ -1,0 +1,92 @@
+package run
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/weir-data/weir/internal/mem"
+)
+
+// Base is the part of --memory that no lease pays for: the program's own
+// pages, goroutine stacks, and a Go heap that holds descriptions, the S3
+// client and the collector's slack.
+const Base = 16 << 20
+
+// freeHeap is the live heap that Base covers; what planning leaves above it is
+// taken out of the budget.
+const freeHeap = 6 << 20
+
+// leastData is the smallest budget worth having: one page and one batch of
+// anything.
+const leastData = 1 << 20
+
+// TooSmallError refuses a --memory before any data is read.
+type TooSmallError struct {
+	Memory int64 // what was given
+	Need   int64 // what reading needs beside Base
+	Try    int64 // what would work
+}
+
+func (e *TooSmallError) Error() string {
+	return fmt.Sprintf("--memory %s is too small: reading needs %s beside %s for the program; try --memory %s",
+		flag(e.Memory), mem.Format(e.Need), mem.Format(Base), mem.Flag(e.Try))
+}
+
+// Unwrap makes errors.Is(err, mem.ErrTooSmall) hold.
+func (e *TooSmallError) Unwrap() error { return mem.ErrTooSmall }
+
+// flag writes the user's number back; unlike mem.Flag it never rounds up.
+func flag(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%dMiB", n>>20)
+	case n >= 1<<10:
+		return fmt.Sprintf("%dKiB", n>>10)
+	}
+	return fmt.Sprintf("%dB", n)
+}
+
+// Setup makes memory the limit of this process: the Go runtime is held to
+// Base, the rest is the budget for data. Call it once, before anything large
+// is allocated.
+func Setup(memory int64) (*mem.Budget, error) {
+	if memory < Base+leastData {
+		return nil, &TooSmallError{Memory: memory, Need: leastData, Try: Base + leastData}
+	}
+	limitHeap(0)
+	return mem.New(memory - Base), nil
+}
+
+// limitHeap tells the runtime to stay inside Base and extra bytes. A quarter
+// less, because its limit is soft and does not count the program's own data.
+func limitHeap(extra int64) {
+	debug.SetMemoryLimit((Base + extra) / 4 * 3)
+}
+
+// LiveHeap collects garbage and returns what is left.
+func LiveHeap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// heapExtra is what a live heap needs of the budget: what Base does not cover
+// and a quarter for the collector.
+func heapExtra(live int64) int64 {
+	return max(0, live-freeHeap) / 4 * 5
+}
+
+// heapStep makes heapAdvice coarse, so that the number told today also covers
+// tomorrow's slightly different heap.
+const heapStep = 4 << 20
+
+// heapAdvice is heapExtra for a number that is told to users.
+func heapAdvice(live int64) int64 {
+	extra := heapExtra(live)
+	if extra == 0 {
+		return 0
+	}
+	return (extra + extra/8 + heapStep) / heapStep * heapStep
+}

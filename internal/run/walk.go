@@ -1,0 +1,100 @@
+package run
+
+import (
+	"encoding/binary"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+)
+
+// walk calls visit with the bytes that rows [i, i+n) of d lie in, buffer by
+// buffer, those of nested values included. Bitmaps are given in whole bytes.
+func walk(d arrow.ArrayData, i, n int, visit func([]byte)) {
+	if n == 0 {
+		return
+	}
+	bufs := d.Buffers()
+	at := d.Offset() + i
+	if len(bufs) > 0 {
+		visitBits(bufs[0], at, n, visit)
+	}
+	switch t := layout(d.DataType()).(type) {
+	case *arrow.NullType:
+	case *arrow.BooleanType:
+		visitBits(bufs[1], at, n, visit)
+	case *arrow.StringType, *arrow.BinaryType:
+		from, to := offsets(bufs[1], at, n, 4, visit)
+		visitBytes(bufs[2], from, to, visit)
+	case *arrow.LargeStringType, *arrow.LargeBinaryType:
+		from, to := offsets(bufs[1], at, n, 8, visit)
+		visitBytes(bufs[2], from, to, visit)
+	case *arrow.ListType, *arrow.MapType:
+		from, to := offsets(bufs[1], at, n, 4, visit)
+		walk(d.Children()[0], from, to-from, visit)
+	case *arrow.LargeListType:
+		from, to := offsets(bufs[1], at, n, 8, visit)
+		walk(d.Children()[0], from, to-from, visit)
+	case *arrow.FixedSizeListType:
+		w := int(t.Len())
+		walk(d.Children()[0], at*w, n*w, visit)
+	case *arrow.StructType:
+		for _, c := range d.Children() {
+			walk(c, at, n, visit)
+		}
+	case *arrow.DictionaryType:
+		w := t.IndexType.(arrow.FixedWidthDataType).BitWidth() / 8
+		visitBytes(bufs[1], at*w, (at+n)*w, visit)
+		walk(d.Dictionary(), 0, d.Dictionary().Len(), visit)
+	case arrow.FixedWidthDataType:
+		w := t.BitWidth() / 8
+		visitBytes(bufs[1], at*w, (at+n)*w, visit)
+	default:
+		walkWhole(d, visit)
+	}
+}
+
+// walkWhole is for layouts without a cheap answer (views, unions, runs): all
+// they refer to.
+func walkWhole(d arrow.ArrayData, visit func([]byte)) {
+	for _, b := range d.Buffers()[min(1, len(d.Buffers())):] {
+		if b != nil {
+			visit(b.Bytes())
+		}
+	}
+	for _, c := range d.Children() {
+		walk(c, 0, c.Len(), visit)
+	}
+}
+
+func visitBytes(b *memory.Buffer, from, to int, visit func([]byte)) {
+	if b != nil && to > from {
+		visit(b.Bytes()[from:to])
+	}
+}
+
+func visitBits(b *memory.Buffer, at, n int, visit func([]byte)) {
+	if b != nil && b.Len() > 0 {
+		visit(b.Bytes()[at/8 : (at+n+7)/8])
+	}
+}
+
+// offsets visits n+1 offsets of width bytes and returns the first and the last.
+func offsets(b *memory.Buffer, at, n, width int, visit func([]byte)) (from, to int) {
+	if b == nil || b.Len() == 0 {
+		return 0, 0
+	}
+	p := b.Bytes()[at*width : (at+n+1)*width]
+	visit(p)
+	if width == 4 {
+		return int(binary.LittleEndian.Uint32(p)), int(binary.LittleEndian.Uint32(p[n*4:]))
+	}
+	return int(binary.LittleEndian.Uint64(p)), int(binary.LittleEndian.Uint64(p[n*8:]))
+}
+
+// layout is the type that says how values lie in memory.
+func layout(t arrow.DataType) arrow.DataType {
+	if ext, ok := t.(arrow.ExtensionType); ok {
+		return layout(ext.StorageType())
+	}
+	return t
+}

@@ -1,0 +1,12 @@
+package store
+
+import "golang.org/x/sys/unix"
+
+// dropCache takes pages out of the cache; it is advice, so no error matters.
+// The kernel keeps pages that are covered only in part: the start is rounded
+// down, so that the page two neighbouring ranges share goes with the second.
+func dropCache(fd int, off, n int64) {
+	const page = 4096
+	down := off % page
+	_ = unix.Fadvise(fd, off-down, n+down, unix.FADV_DONTNEED)
+}
