@@ -99,13 +99,14 @@ def available() -> bool:
         return group is not None
 
 
-def drop_caches(folder: Path) -> None:
-    """Empties the page cache, so that what a limited process reads is charged to it; without the right to, only the dataset's files."""
+def drop_caches(folder: Path, everything: bool) -> None:
+    """Empties the page cache, so that what a limited process reads is charged to it; without the right to, only of the dataset's files."""
     os.sync()
-    try:
-        Path("/proc/sys/vm/drop_caches").write_text("3")
-    except OSError:
-        for part in folder.iterdir():
-            fd = os.open(part, os.O_RDONLY)
-            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
-            os.close(fd)
+    if everything:
+        with suppress(OSError):
+            Path("/proc/sys/vm/drop_caches").write_text("3")
+            return
+    for part in folder.iterdir():
+        fd = os.open(part, os.O_RDONLY)
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(fd)

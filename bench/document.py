@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import tables
 from results import Section
 
@@ -38,6 +40,6 @@ def render(sections: dict[str, Section]) -> str:
         parts.append(f"## Figures\n\nWithin 5% is a tie.\n\n{tables.verdicts(judged)}\n")
     for name, title in TITLES.items():
         if name in sections:
-            each = sections[name]
-            parts.append(f"## {title}\n\n{origin(each)}\n\n{tables.body(Section(each.made, each.entries, each.survivals, [], each.notes))}\n")
+            shown = replace(sections[name], verdicts=[])
+            parts.append(f"## {title}\n\n{origin(shown)}\n\n{tables.body(shown)}\n")
     return "\n".join(parts)

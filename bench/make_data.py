@@ -16,6 +16,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
+
 from datasets import SPECS, VERSION, Spec, load, quickened, root
 from rows import BUILDERS
 from touch import Sums

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import cgroup
@@ -25,7 +27,7 @@ import speed
 import tables
 import timeline
 from datasets import Dataset
-from programs import HERE, MIB, NAMES, WEIR, Settings
+from programs import HERE, MIB, NAMES, WEIR, Job, Settings
 from results import Section
 
 PARTS = ["speed", "limits", "s3", "big", "plot"]
@@ -70,7 +72,8 @@ class Bench:
         if not cgroup.available():
             section.notes.append("No memory control group can be made here, so no limits were tried.")
             return section
-        section.survivals = limits.survey(self.data(LIMITS), self.args.programs, self.args.threads[0], self.settings)
+        search = limits.QUICK if self.args.quick else limits.Search()
+        section.survivals = limits.survey(self.data(LIMITS), self.args.programs, self.args.threads[0], search, self.settings)
         section.verdicts = figures.judge_limits(section.survivals)
         return section
 
@@ -92,7 +95,7 @@ class Bench:
         both = self.data(BIG)
         for data in both:
             speed.warm(data)
-        jobs = [speed.Job(WEIR, data, max(self.args.threads)) for data in both]
+        jobs = [Job(WEIR, data, max(self.args.threads)) for data in both]
         section.entries = speed.interleave(jobs, self.args.rounds, self.settings)
         if len(section.entries) == 2 and all(entry.walls for entry in section.entries):
             section.verdicts = figures.judge_big(*section.entries)
@@ -105,7 +108,7 @@ class Bench:
         return Section(self.made, notes=[f"![Memory over time]({name})"])
 
 
-def names(known: list[str]) -> type[list[str]]:
+def names(known: list[str]) -> Callable[[str], list[str]]:
     """A parser of comma-separated names out of a list."""
 
     def parse(text: str) -> list[str]:
@@ -115,7 +118,7 @@ def names(known: list[str]) -> type[list[str]]:
                 raise argparse.ArgumentTypeError(f"unknown {name!r}; known: {', '.join(known)}")
         return given
 
-    return parse  # type: ignore[return-value]
+    return parse
 
 
 def parse() -> argparse.Namespace:
@@ -132,6 +135,7 @@ def parse() -> argparse.Namespace:
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that control groups and servers are cleared away
     args = parse()
     if WEIR in args.programs and not args.weir.exists():
         raise SystemExit(f"bench: {args.weir} is missing; run `make build` first, or leave weir out with --programs")

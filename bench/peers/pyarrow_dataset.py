@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pyarrow.dataset as ds
-from touch import Sums
 
 from peers.job import Job
+from touch import Sums
 
 
 def main() -> None:

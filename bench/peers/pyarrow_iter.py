@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from touch import Sums
 
 from peers.job import Job
+from touch import Sums
 
 
 def main() -> None:

@@ -64,9 +64,9 @@ func (f *readFlags) logger(w io.Writer) (*slog.Logger, error) {
 	return nil, fmt.Errorf("--log-format %q: use text or json", f.logFormat)
 }
 
-// memory turns --memory into bytes; without one it is derived from the
+// memoryFlag turns --memory into bytes; without one it is derived from the
 // container's limit.
-func memory(flag string) (int64, error) {
+func memoryFlag(flag string) (int64, error) {
 	if flag == "" {
 		n, _ := mem.Default()
 		return n, nil

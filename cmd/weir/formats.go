@@ -9,12 +9,13 @@ import (
 	arrowformat "github.com/weir-data/weir/internal/format/arrow"
 	"github.com/weir-data/weir/internal/format/csv"
 	"github.com/weir-data/weir/internal/format/json"
+	"github.com/weir-data/weir/internal/format/parquet"
 	"github.com/weir-data/weir/internal/run"
 )
 
 // formats lists what weir reads; the first that recognises a file reads it.
 func formats() []format.Format {
-	return []format.Format{}
+	return []format.Format{parquet.Format()}
 }
 
 // writers lists what --to writes.

@@ -90,7 +90,7 @@ func (a *app) config(f *scanFlags, paths []string, show *watch.Progress) (run.Co
 	if err != nil {
 		return run.Config{}, err
 	}
-	n, err := memory(f.memory)
+	n, err := memoryFlag(f.memory)
 	if err != nil {
 		return run.Config{}, err
 	}

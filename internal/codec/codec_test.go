@@ -22,7 +22,7 @@ func guarded(n int) (dst []byte, intact func() bool) {
 func TestBlocksComeBackWhole(t *testing.T) {
 	each(t, func(t *testing.T, d dialect) {
 		var dec Decoder
-		for _, n := range []int{0, 1, 5, 15, 16, 17, 100, 4096, 65535, 65537, 300_000, 1 << 20} {
+		for _, n := range []int{0, 1, 5, 15, 16, 17, 100, 4096, 65537, 300_000} {
 			for _, s := range samples(n) {
 				dst, intact := guarded(n)
 				if err := dec.Decompress(d.codec, dst, d.encode(s.data)); err != nil {
@@ -41,7 +41,7 @@ func TestBlocksComeBackWhole(t *testing.T) {
 
 func TestBlocksComeBackStreamed(t *testing.T) {
 	each(t, func(t *testing.T, d dialect) {
-		for _, n := range []int{0, 1, 17, 4096, 65537, 300_000, 1 << 20} {
+		for _, n := range []int{0, 1, 17, 65537, 300_000} {
 			for _, s := range samples(n) {
 				src := bytes.NewReader(d.encode(s.data))
 				got, err := readStream(d.codec, src, n, 32<<10)
@@ -150,9 +150,9 @@ func TestWrongSizeIsAnError(t *testing.T) {
 
 func TestDamageNeverEscapes(t *testing.T) {
 	data := append(patterns(3000), text(3000)...)
-	rounds := 3000
+	rounds := 1000
 	if testing.Short() {
-		rounds = 300
+		rounds = 100
 	}
 	each(t, func(t *testing.T, d dialect) {
 		r := rand.New(rand.NewPCG(7, 8))

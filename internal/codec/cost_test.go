@@ -7,9 +7,10 @@ import (
 	"testing"
 )
 
-// live is the Go heap in use once garbage and pools are gone.
+// live is the Go heap in use once garbage and pools, which last one
+// collection, are gone.
 func live() int64 {
-	for range 3 {
+	for range 2 {
 		runtime.GC()
 	}
 	var m runtime.MemStats
@@ -39,7 +40,7 @@ func held(t *testing.T, c Codec, src []byte, size int) int64 {
 
 func TestStreamCostIsHonest(t *testing.T) {
 	each(t, func(t *testing.T, d dialect) {
-		for _, s := range samples(2 << 20) {
+		for _, s := range samples(2 << 20)[:3] {
 			src := d.encode(s.data)
 			cost, err := d.codec.StreamCost(src[:headSize], int64(len(s.data)))
 			if err != nil {
@@ -59,7 +60,7 @@ func TestStreamCostIsHonest(t *testing.T) {
 
 func TestHeapIsHonest(t *testing.T) {
 	each(t, func(t *testing.T, d dialect) {
-		for _, s := range samples(2 << 20) {
+		for _, s := range samples(2 << 20)[:3] {
 			src := d.encode(s.data)
 			dst := make([]byte, len(s.data))
 			before := live()

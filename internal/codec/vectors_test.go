@@ -12,7 +12,7 @@ func linkedData() []byte { return bytes.Repeat(text(20_000), 10) }
 func TestFramesOfTheLZ4Command(t *testing.T) {
 	want := linkedData()
 	for _, name := range []string{
-		"linked.lz4", // -B4 -BD -BX --content-size: each block copies from the one before
+		"linked.lz4",    // -B4 -BD -BX --content-size: each block copies from the one before
 		"one-block.lz4", // -B7 -9 --no-frame-crc: one block of 4 MiB at most
 	} {
 		src, err := os.ReadFile("testdata/" + name)

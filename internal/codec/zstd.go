@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"runtime"
 	"sync"
 
@@ -60,7 +59,9 @@ func (d *Decoder) unzstd(dst, src []byte) error {
 	return nil
 }
 
-// zstdWindow finds the window of the first frame in head.
+// zstdWindow finds the window of the first frame in head. When a skippable
+// frame reaches past head it gives the least there is, and a stream will end
+// in ErrWindow if that was too little.
 func zstdWindow(head []byte) (uint64, error) {
 	var h zstd.Header
 	for {
@@ -71,7 +72,7 @@ func zstdWindow(head []byte) (uint64, error) {
 		case h.Skippable:
 			skip := int64(h.HeaderSize) + int64(h.SkippableSize)
 			if skip >= int64(len(head)) {
-				return 0, io.ErrUnexpectedEOF
+				return zstd.MinWindowSize, nil
 			}
 			head = head[skip:]
 		case h.SingleSegment:

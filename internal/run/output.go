@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -107,6 +108,10 @@ func create(name string) (*outFile, error) {
 	temp := filepath.Join(dir, fmt.Sprintf(".%s.%s.tmp", base, rand.Text()[:8]))
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
+		var path *fs.PathError
+		if errors.As(err, &path) { // name the file that was asked for
+			err = fmt.Errorf("%s: %w", name, path.Err)
+		}
 		return nil, err
 	}
 	return &outFile{File: f, temp: temp, name: name}, nil

@@ -58,6 +58,7 @@ type scan struct {
 	sampler *sampler
 	waits   stream.Waits
 	batches int64
+	waited  time.Duration // in Next
 	start   time.Time
 	flowing time.Time // when planning was done
 }
@@ -95,7 +96,9 @@ func (s *scan) run(ctx context.Context) error {
 	}
 	files := &fileLog{log: s.Log, objects: s.objects, began: s.flowing}
 	for {
+		asked := time.Now()
 		b, err := in.Next(ctx)
+		s.waited += time.Since(asked)
 		if errors.Is(err, io.EOF) {
 			files.advance(len(s.objects))
 			return in.Close()
@@ -158,7 +161,7 @@ func (s *scan) report() Report {
 		r.RowsPerSecond = float64(r.Rows) / sec
 		r.MBPerSecond = float64(r.MemoryBytes) / 1e6 / sec
 	}
-	r.Waits = percent(&s.waits, flow, r.Threads)
+	r.Waits = percent(&s.waits, s.waited, flow, r.Threads)
 	r.Bottleneck = bottleneck(r.Waits)
 	if left := s.Budget.Leased(); left != 0 {
 		s.Log.Error("bug in weir, please report it: memory still leased at the end", "bytes", left)
@@ -167,8 +170,8 @@ func (s *scan) report() Report {
 }
 
 // percent relates waits to the time they could have lasted: decoding waits on
-// every thread, the consumer is one.
-func percent(w *stream.Waits, flow time.Duration, threads int) Waits {
+// every thread, the consumer, which waited in Next, is one.
+func percent(w *stream.Waits, next, flow time.Duration, threads int) Waits {
 	of := func(ns int64, lanes int) float64 {
 		if flow <= 0 {
 			return 0
@@ -177,7 +180,7 @@ func percent(w *stream.Waits, flow time.Duration, threads int) Waits {
 	}
 	return Waits{
 		Store:    of(w.Store.Load(), threads),
-		Decode:   of(w.Decode.Load(), 1),
+		Decode:   of(next.Nanoseconds(), 1),
 		Consumer: of(w.Consumer.Load(), threads),
 	}
 }

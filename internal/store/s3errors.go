@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
@@ -93,16 +92,23 @@ func bucketRegion(err error) string {
 
 // plainText is an error without the SDK's wrapping.
 func plainText(err error) string {
+	status := statusOf(err)
 	if ae, ok := errors.AsType[smithy.APIError](err); ok {
-		text := strings.TrimSpace(fmt.Sprintf("%s: %s", ae.ErrorCode(), ae.ErrorMessage()))
-		text = strings.Trim(text, ": ")
-		if status := statusOf(err); status != 0 {
+		text := ae.ErrorCode()
+		if status != 0 {
 			text = fmt.Sprintf("%d %s", status, text)
+		}
+		// Where S3 said nothing, the SDK repeats the status or invents a word.
+		if m := ae.ErrorMessage(); m != "" && m != "UnknownError" && m != http.StatusText(status) {
+			text += ": " + m
 		}
 		return text
 	}
-	if status := statusOf(err); status != 0 {
+	switch {
+	case status >= 300:
 		return fmt.Sprintf("%d %s", status, http.StatusText(status))
+	case status != 0:
+		return "the answer is damaged"
 	}
 	if ue, ok := errors.AsType[*url.Error](err); ok {
 		return ue.Err.Error()

@@ -14,7 +14,7 @@ import (
 
 // needs is the memory that reading a dataset takes at least.
 type needs struct {
-	meta  int64 // the largest footer's index and the readers of all columns
+	meta  int64 // reading the largest footer, and the readers of all columns
 	pages int64 // one row group's columns
 	slab  int64 // a batch of few rows
 	giant int64 // the largest row, where it is larger than a slab
@@ -45,7 +45,6 @@ func Plan(ctx context.Context, src format.Source, opt format.Options) (format.Da
 			d.schema = arrow.NewSchema(fields, nil)
 		}
 		g, n, err := d.survey(ctx, f)
-		d.needs.meta = max(d.needs.meta, f.meta.Leased()+f.lease.Size())
 		f.close()
 		if err != nil {
 			return nil, err
@@ -54,6 +53,7 @@ func Plan(ctx context.Context, src format.Source, opt format.Options) (format.Da
 			most, mostFile, mostGroup = n, i, g
 		}
 	}
+	d.needs.meta = budget.Peak()
 	if most > 0 {
 		if err := d.measure(ctx, mostFile, mostGroup, budget, &waits); err != nil {
 			return nil, err

@@ -60,7 +60,7 @@ func (s *span) Read(b []byte) (int, error) {
 // schema, has them.
 func (s *Schema) restore(message []byte) {
 	b := flat(message)
-	if b.uint32(0) == messageHead {
+	if uint32(b.uint32(0)) == messageHead {
 		b = b[4:]
 	}
 	if len(b) < 4 {

@@ -2,6 +2,7 @@ package meta
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -25,7 +26,8 @@ type Chunk struct {
 
 // Chunks reads the chunks of row group i for the given leaves, which ascend,
 // into dst, which it reuses. Chunks without error lie in the file before the
-// footer. Errors name the file and the column.
+// footer; their counts are not negative and below 1<<48. Errors name the file
+// and the column.
 func (f *File) Chunks(ctx context.Context, i int, leaves []int, dst []Chunk) ([]Chunk, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -38,6 +40,9 @@ func (f *File) Chunks(ctx context.Context, i int, leaves []int, dst []Chunk) ([]
 
 // chunks returns errors that begin with what comes after the row group.
 func (f *File) chunks(ctx context.Context, i int, leaves []int, dst []Chunk) ([]Chunk, error) {
+	if cap(f.win.buf) == 0 {
+		return nil, errors.New(": the file has been closed")
+	}
 	d := f.win.decoder(ctx, int64(f.groups[i]))
 	var fd field
 	for d.next(&fd) {
@@ -104,9 +109,13 @@ func (f *File) chunk(d *decoder, leaf *Leaf) (Chunk, error) {
 	return c, f.place(&c)
 }
 
+// maxCount is more values or bytes than a chunk can have, so that sums and
+// products of what is below need no checks.
+const maxCount = 1 << 48
+
 // place finds the first page and holds the chunk against the file's length.
 func (f *File) place(c *Chunk) error {
-	if c.Values < 0 || c.Compressed < 0 || c.Uncompressed < 0 {
+	if min(c.Values, c.Compressed, c.Uncompressed) < 0 || max(c.Values, c.Uncompressed) > maxCount {
 		return bad("%d values in %d bytes, %d in the file", c.Values, c.Uncompressed, c.Compressed)
 	}
 	if c.Nulls > c.Values || c.Nulls < -1 {

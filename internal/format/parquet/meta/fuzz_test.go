@@ -31,14 +31,14 @@ func FuzzFooter(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, footer []byte) {
 		share := mem.New(64 << 20)
-		file, err := Read(t.Context(), &memReader{data: file(footer)}, "x", share)
+		f, err := Read(t.Context(), &memReader{data: file(footer)}, "x", share)
 		if err != nil {
 			if !errors.Is(err, format.ErrData) && !errors.Is(err, mem.ErrTooSmall) {
 				t.Fatal(err)
 			}
 		} else {
-			for g := range min(file.Groups(), 3) {
-				chunks, err := file.Chunks(t.Context(), g, allLeaves(file), nil)
+			for g := range min(f.Groups(), 3) {
+				chunks, err := f.Chunks(t.Context(), g, allLeaves(f), nil)
 				if err != nil && !errors.Is(err, format.ErrData) {
 					t.Fatal(err)
 				}
@@ -49,7 +49,12 @@ func FuzzFooter(f *testing.F) {
 				}
 			}
 		}
-		file.Close()
+		if narrow, narrowErr := readNarrow(t, file(footer)); (err == nil) != (narrowErr == nil) {
+			t.Fatalf("%v; through a window of 7 bytes: %v", err, narrowErr)
+		} else if err == nil && !narrow.Schema.Arrow.Equal(f.Schema.Arrow) {
+			t.Fatalf("%v; through a window of 7 bytes: %v", f.Schema.Arrow, narrow.Schema.Arrow)
+		}
+		f.Close()
 		if share.Leased() != 0 {
 			t.Fatal("a lease is left")
 		}

@@ -40,6 +40,9 @@ func TestSmallFileIsReadInOneRequest(t *testing.T) {
 	}
 	f.Close()
 	f.Close()
+	if _, err := f.Chunks(t.Context(), 1, []int{1}, nil); err == nil {
+		t.Error("chunks of a closed file")
+	}
 	if n := share.Leased(); n != 0 {
 		t.Errorf("%d bytes are leased after Close", n)
 	}

@@ -2,6 +2,7 @@ package meta
 
 import (
 	"context"
+	"encoding/binary"
 	"io"
 	"os"
 	"path/filepath"
@@ -65,4 +66,16 @@ func allLeaves(f *File) []int {
 		out[i] = i
 	}
 	return out
+}
+
+// readNarrow reads a file whose end is whole through a window of seven bytes,
+// so that everything in its footer is torn somewhere.
+func readNarrow(tb testing.TB, data []byte) (*File, error) {
+	lease, err := mem.New(64<<20).Acquire(tb.Context(), 32<<20)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	length := int64(binary.LittleEndian.Uint32(data[len(data)-8:]))
+	f := &File{lease: lease, win: window{r: &memReader{data: data}, start: int64(len(data)) - 8 - length, length: length, buf: make([]byte, 0, 7)}}
+	return f, f.footer(tb.Context(), &account{lease: lease})
 }

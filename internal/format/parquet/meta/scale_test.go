@@ -38,6 +38,10 @@ func longFile(n int) []byte {
 	return file(footer.done())
 }
 
+// slack is for what other parts of the test leave on the heap, and for the
+// allocator's rounding up to pages.
+const slack = 64 << 10
+
 // heap is what is alive on the Go heap.
 func heap() int64 {
 	var s runtime.MemStats
@@ -60,7 +64,7 @@ func TestManyRowGroupsInLittleMemory(t *testing.T) {
 	held := heap() - before
 	t.Logf("footer %s: peak %s, leased %s, on the heap %s, %d requests", mem.Format(f.win.length),
 		mem.Format(share.Peak()), mem.Format(f.Leased()), mem.Format(held), r.reads.Load())
-	if held > f.Leased() || share.Peak() > 2<<20 {
+	if held > f.Leased()+slack || share.Peak() > 2<<20 {
 		t.Errorf("%d bytes on the heap, %d leased, %d at the peak", held, f.Leased(), share.Peak())
 	}
 	first, rows := f.Group(n - 1)
@@ -122,7 +126,7 @@ func TestManyColumnsInLittleMemory(t *testing.T) {
 	held := heap() - before
 	t.Logf("footer %s: peak %s, leased %s, on the heap %s, %d requests", mem.Format(f.win.length),
 		mem.Format(share.Peak()), mem.Format(f.Leased()), mem.Format(held), r.reads.Load())
-	if held > f.Leased() || share.Peak() > 12<<20 {
+	if held > f.Leased()+slack || share.Peak() > 12<<20 {
 		t.Errorf("%d bytes on the heap, %d leased, %d at the peak", held, f.Leased(), share.Peak())
 	}
 	chunks, err := f.Chunks(t.Context(), 0, []int{3, 5000, n - 1}, nil)

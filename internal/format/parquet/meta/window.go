@@ -27,7 +27,7 @@ func (w *window) load(off int64) error {
 	}
 	n := min(int64(cap(w.buf)), w.length-off)
 	w.base, w.buf = off, w.buf[:0]
-	if err := w.r.ReadAt(w.ctx, w.buf[:n], w.start+off); err != nil {
+	if err := readAll(w.ctx, w.r, w.buf[:n], w.start+off); err != nil {
 		return err
 	}
 	w.buf = w.buf[:n]
