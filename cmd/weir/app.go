@@ -54,6 +54,8 @@ func (a *app) main(ctx context.Context, args []string) int {
 	var asked *runError
 	switch {
 	case code == exitDone:
+	case code == exitInterrupted:
+		fmt.Fprintln(a.err, "weir: interrupted")
 	case errors.As(err, &asked):
 		fmt.Fprintf(a.err, "weir: %v\n", err)
 	default:

@@ -46,7 +46,7 @@ func exitCode(err error) int {
 	switch {
 	case err == nil, errors.Is(err, run.ErrOutput) && errors.Is(err, syscall.EPIPE):
 		return exitDone
-	case !errors.As(err, &ran):
+	case !errors.As(err, &ran), errors.Is(err, format.ErrUsage):
 		return exitUsage
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted

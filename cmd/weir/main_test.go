@@ -228,6 +228,7 @@ func TestClosedPipeEndsQuietly(t *testing.T) {
 func TestExitCodes(t *testing.T) {
 	for want, errs := range map[int][]error{
 		exitBudget: {&mem.TooSmallError{}, &run.TooSmallError{}},
+		exitUsage:  {fmt.Errorf("x: %w", format.ErrUsage)},
 		exitData:   {fmt.Errorf("x: %w", format.ErrData)},
 		exitStore:  {store.ErrChanged, store.ErrStore, store.ErrNotFound, &os.PathError{Err: syscall.EACCES}, syscall.EIO},
 		exitOther:  {errors.New("x"), io.ErrShortWrite, fmt.Errorf("%w: %w", run.ErrOutput, syscall.ENOSPC)},

@@ -57,15 +57,15 @@ func (b *Budget) TryMap(n int) (*Block, bool) {
 const pageSize = 4096
 
 // BlockSize is what a block of n bytes costs: n rounded up to a page, and
-// above 64 KiB to one of eight steps to the next power of two, so that freed
+// above 128 KiB to one of sixteen steps to the next power of two, so that freed
 // blocks fit later requests.
 func BlockSize(n int) int {
 	if n <= pageSize {
 		return pageSize
 	}
 	step := pageSize
-	if n > 64<<10 {
-		step = 1 << (bits.Len(uint(n-1)) - 4)
+	if n > 128<<10 {
+		step = 1 << (bits.Len(uint(n-1)) - 5)
 	}
 	return (n + step - 1) / step * step
 }

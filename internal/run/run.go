@@ -73,7 +73,7 @@ type Report struct {
 	MemoryLimit int64 `json:"memory_limit"` // --memory
 	PeakMemory  int64 `json:"peak_memory"`  // largest sample of anonymous and shared pages
 	BudgetLimit int64 `json:"budget_limit"` // what --memory leaves for data
-	BudgetPeak  int64 `json:"budget_peak"`  // most of it under lease at once
+	BudgetPeak  int64 `json:"budget_peak"`  // most of it under lease when a batch arrived
 
 	Waits      Waits  `json:"waits"`
 	Bottleneck string `json:"bottleneck"` // "store", "decode" or "consumer"

@@ -58,6 +58,7 @@ type scan struct {
 	sampler *sampler
 	waits   stream.Waits
 	batches int64
+	leased  int64         // most bytes under lease when a batch arrived
 	waited  time.Duration // in Next
 	start   time.Time
 	flowing time.Time // when planning was done
@@ -120,6 +121,7 @@ func (s *scan) take(b *stream.Batch, files *fileLog) error {
 		return err
 	}
 	s.batches++
+	s.leased = max(s.leased, s.Budget.Leased())
 	rows := b.Rows()
 	s.sampler.bytes.Add(size(b.Record))
 	s.sampler.rows.Add(rows)
@@ -155,7 +157,7 @@ func (s *scan) report() Report {
 		WallSeconds: wall.Seconds(), PlanSeconds: s.flowing.Sub(s.start).Seconds(), CPUSeconds: cpuSeconds(),
 		Threads:     max(1, s.Options.Threads),
 		MemoryLimit: s.Memory, PeakMemory: s.sampler.peak,
-		BudgetLimit: s.Budget.Limit(), BudgetPeak: s.share.Peak(),
+		BudgetLimit: s.Budget.Limit(), BudgetPeak: s.leased,
 	}
 	if sec := wall.Seconds(); sec > 0 {
 		r.RowsPerSecond = float64(r.Rows) / sec

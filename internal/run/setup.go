@@ -10,7 +10,10 @@ import (
 
 // Base is the part of --memory that no lease pays for: the program's own
 // pages, goroutine stacks, and a Go heap that holds descriptions, the S3
-// client and the collector's slack.
+// client and the collector's slack. Measured: 3 MiB of anonymous pages at the
+// start; while scanning, from disk or from S3 with two threads, a heap of 4 MiB
+// (the collector's minimum) with 1 MiB of it live. The rest is for what the
+// kernel charges a container beside pages: page tables and socket buffers.
 const Base = 16 << 20
 
 // freeHeap is the live heap that Base covers; what planning leaves above it is

@@ -33,6 +33,41 @@ func write(t *testing.T, name string, data []byte) {
 	}
 }
 
+// localPatterns are read in the directory that the test below makes.
+var localPatterns = []struct{ pattern, want string }{
+	{"raw", "raw/a.csv raw/b.csv raw/c.json raw/sub/d.csv raw/sub/deep/e.csv"},
+	{"./raw/sub/", "./raw/sub/d.csv ./raw/sub/deep/e.csv"},
+	{"raw2", "raw2/link.bin raw2/x.csv"},
+	{"_w", "_w/in.csv"},
+	{"raw/_SUCCESS", "raw/_SUCCESS"},
+	{"raw/*", "raw/a.csv raw/b.csv raw/c.json"},
+	{"raw/_*", "raw/_SUCCESS"},
+	{"raw/**", "raw/a.csv raw/b.csv raw/c.json raw/sub/d.csv raw/sub/deep/e.csv"},
+	{"raw/*/", "raw/sub/d.csv raw/sub/deep/e.csv"},
+	{"raw/**/*.csv", "raw/a.csv raw/b.csv raw/sub/d.csv raw/sub/deep/e.csv"},
+	{"**/e.csv", "raw/sub/deep/e.csv"},
+	{"raw/**/deep/**/e.csv", "raw/sub/deep/e.csv"},
+	{"*/loop/a.csv", "raw2/loop/a.csv"},
+	{"raw/[!a].{csv,json}", "raw/b.csv raw/c.json"},
+	{"{raw/{a,b}.csv,raw2/?.csv,raw/a*}", "raw/a.csv raw/b.csv raw2/x.csv"},
+	{"part-{000..001}.bin", "part-000.bin part-001.bin"},
+	{"{9..10}.txt", "10.txt 9.txt"},
+	{"odd[1].csv", "odd[1].csv"},
+	{`odd\[*`, "odd[1].csv"},
+	{"file://raw/*.json", "file://raw/c.json"},
+	{"absent", "error: absent: not found"},
+	{"none", "error: none: no files below it (names that begin with . or _ do not count)"},
+	{"*.parquet", "error: *.parquet: no file matches"},
+	{"absent/*.csv", "error: absent/*.csv: no file matches"},
+	{"part-{000..002}.bin", "error: part-002.bin: not found"},
+	{"part-{5..4}.bin", "error: part-{5..4}.bin: {5..4} is not a range of 1 to 131072 numbers"},
+	{"{0..99999}{0..99999}", "error: {0..99999}{0..99999}: braces stand for more than 131072 patterns"},
+	{"raw/[", `error: raw/[: "[" is not a pattern`},
+	{"bro*", "error: broken: not found"},
+	{"gs://x/y", "error: gs://x/y: not found; weir reads s3:// and local files"},
+	{"/dev/null", "error: /dev/null: neither a file nor a directory"},
+}
+
 func TestLocalListsWhatAPatternNames(t *testing.T) {
 	tree(t, "raw/a.csv", "raw/b.csv", "raw/c.json", "raw/sub/d.csv", "raw/sub/deep/e.csv", "raw/_SUCCESS", "raw/.tmp/f.csv",
 		"raw2/x.csv", "part-000.bin", "part-001.bin", "part-010.bin", "odd[1].csv", "_w/in.csv", "none/_x", "9.txt", "10.txt")
@@ -46,41 +81,8 @@ func TestLocalListsWhatAPatternNames(t *testing.T) {
 	link("../raw", "raw2/loop")
 	link("nowhere", "none/_y")
 	link("nowhere", "broken")
-	tests := []struct{ pattern, want string }{
-		{"raw", "raw/a.csv raw/b.csv raw/c.json raw/sub/d.csv raw/sub/deep/e.csv"},
-		{"./raw/sub/", "./raw/sub/d.csv ./raw/sub/deep/e.csv"},
-		{"raw2", "raw2/link.bin raw2/x.csv"},
-		{"_w", "_w/in.csv"},
-		{"raw/_SUCCESS", "raw/_SUCCESS"},
-		{"raw/*", "raw/a.csv raw/b.csv raw/c.json"},
-		{"raw/_*", "raw/_SUCCESS"},
-		{"raw/**", "raw/a.csv raw/b.csv raw/c.json raw/sub/d.csv raw/sub/deep/e.csv"},
-		{"raw/*/", "raw/sub/d.csv raw/sub/deep/e.csv"},
-		{"raw/**/*.csv", "raw/a.csv raw/b.csv raw/sub/d.csv raw/sub/deep/e.csv"},
-		{"**/e.csv", "raw/sub/deep/e.csv"},
-		{"raw/**/deep/**/e.csv", "raw/sub/deep/e.csv"},
-		{"*/loop/a.csv", "raw2/loop/a.csv"},
-		{"raw/[!a].{csv,json}", "raw/b.csv raw/c.json"},
-		{"{raw/{a,b}.csv,raw2/?.csv,raw/a*}", "raw/a.csv raw/b.csv raw2/x.csv"},
-		{"part-{000..001}.bin", "part-000.bin part-001.bin"},
-		{"{9..10}.txt", "10.txt 9.txt"},
-		{"odd[1].csv", "odd[1].csv"},
-		{`odd\[*`, "odd[1].csv"},
-		{"file://raw/*.json", "file://raw/c.json"},
-		{"absent", "error: absent: not found"},
-		{"none", "error: none: no files below it (names that begin with . or _ do not count)"},
-		{"*.parquet", "error: *.parquet: no file matches"},
-		{"absent/*.csv", "error: absent/*.csv: no file matches"},
-		{"part-{000..002}.bin", "error: part-002.bin: not found"},
-		{"part-{5..4}.bin", "error: part-{5..4}.bin: {5..4} is not a range of 1 to 131072 numbers"},
-		{"{0..99999}{0..99999}", "error: {0..99999}{0..99999}: braces stand for more than 131072 patterns"},
-		{"raw/[", `error: raw/[: "[" is not a pattern`},
-		{"bro*", "error: broken: not found"},
-		{"gs://x/y", "error: gs://x/y: not found; weir reads s3:// and local files"},
-		{"/dev/null", "error: /dev/null: neither a file nor a directory"},
-	}
 	st := store.New(store.Options{})
-	for _, test := range tests {
+	for _, test := range localPatterns {
 		list, err := st.List(t.Context(), test.pattern)
 		got := strings.Join(urls(list), " ")
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 // Out serves. All methods are safe for concurrent use.
 type Progress struct {
 	Out   io.Writer
-	Width func() int // columns of the terminal; nil: 80
+	Width func() int // columns of the terminal; nil or 0: 80
 
 	mu    sync.Mutex
 	shown int // columns the last line took
@@ -23,9 +23,12 @@ type Progress struct {
 
 // Show replaces the line.
 func (p *Progress) Show(o run.Observation) {
-	width := 80
+	width := 0
 	if p.Width != nil {
 		width = p.Width()
+	}
+	if width <= 0 {
+		width = 80
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

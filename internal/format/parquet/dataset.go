@@ -40,7 +40,7 @@ type dataset struct {
 type file struct {
 	name     string
 	r        store.Reader
-	src      source
+	src      direct
 	meta     *meta.File
 	columns  []*meta.Node // as wanted
 	first    []int        // index in leaves of each column's first leaf

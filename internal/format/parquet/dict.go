@@ -34,7 +34,7 @@ func dictBlock(size, n, width int) int {
 	if width == 0 {
 		return align(size+slack) + 4*n
 	}
-	return n*width + slack
+	return n * width
 }
 
 // loadDict reads the chunk's dictionary page.
@@ -119,14 +119,14 @@ func (l *leaf) decompress(ctx context.Context, w *worker, ref pageRef, dst []byt
 		}
 		return checkSum(ref, dst)
 	}
-	raw, tmp, ok, err := l.fetch(ctx, ref)
+	raw, done, err := l.fetch(ctx, ref)
 	if err != nil {
 		return err
 	}
-	if !ok {
-		return l.tooSmall("the dictionary", int64(ref.Compressed))
+	if raw == nil {
+		return l.decompressStreamed(ctx, ref, dst)
 	}
-	defer tmp.Free()
+	defer done()
 	if err := checkSum(ref, raw); err != nil {
 		return err
 	}
@@ -134,6 +134,18 @@ func (l *leaf) decompress(ctx context.Context, w *worker, ref pageRef, dst []byt
 		return fmt.Errorf("%w: %w", errData, err)
 	}
 	return nil
+}
+
+// decompressStreamed is decompress where the stored bytes find no room.
+func (l *leaf) decompressStreamed(ctx context.Context, ref pageRef, dst []byte) error {
+	p := new(page)
+	defer p.free()
+	s := &pageStreams{l: l, ctx: ctx, ref: ref, p: p, from: ref.body}
+	w, err := s.window(0)
+	if err != nil {
+		return bad("page", err)
+	}
+	return bad("page", w.read(dst))
 }
 
 // indexBytes finds where the n values of a plain-encoded page begin.

@@ -17,6 +17,7 @@ type group struct {
 	rows   int64 // not yet in a batch
 	leaves []*leaf
 	extra  *mem.Budget
+	ahead  []*readahead
 	// carried are rows that some leaves decoded but the last batch did not
 	// take, because another leaf had no room for them.
 	carried []region
@@ -48,13 +49,14 @@ func (s *scan) openGroup(ctx context.Context, i int) (*group, error) {
 		return nil, err
 	}
 	depth := s.depth(len(f.leaves))
+	srcs := g.sources(f.src, s.chunks)
 	for j, p := range f.leaves {
 		own, err := s.pages.Carve(p.Path, needs[j])
 		if err != nil {
 			g.close()
 			return nil, err
 		}
-		l := &leaf{leafPlan: p, chunk: s.chunks[j], src: f.src, off: s.chunks[j].Start, extra: g.extra, reserve: own}
+		l := &leaf{leafPlan: p, chunk: s.chunks[j], src: srcs[j], off: s.chunks[j].Start, extra: g.extra, reserve: own}
 		l.ahead = pageQueue{pool: s.pool, depth: depth, ctx: s.ctx}
 		g.leaves = append(g.leaves, l)
 	}
@@ -91,6 +93,9 @@ func (g *group) close() {
 		l.close()
 	}
 	g.leaves = nil
+	for _, r := range g.ahead {
+		r.close()
+	}
 	g.block.Free()
 	g.block = nil
 	g.extra.Close()

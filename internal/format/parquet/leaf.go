@@ -61,6 +61,7 @@ func (l *leaf) ready(ctx context.Context, w *worker) (bool, error) {
 			return false, err
 		}
 		l.page = p
+		l.src.trim(p.body)
 		if !p.usesDict && !l.ahead.usesDict() {
 			// Writers that gave a dictionary up do not come back to it.
 			l.dict.free()

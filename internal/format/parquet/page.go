@@ -38,7 +38,8 @@ func (r *pageRef) usesDict() bool {
 // page is a data page being decoded: its levels and values, and the memory
 // they come from.
 type page struct {
-	left     int // entries not yet decoded
+	left     int   // entries not yet decoded
+	body     int64 // file offset
 	rep, def hybrid
 	vals     values
 	usesDict bool
@@ -113,12 +114,9 @@ func (l *leaf) header(ctx context.Context, w *worker) (meta.PageHeader, int, err
 		if n <= 0 {
 			return meta.PageHeader{}, 0, fmt.Errorf("%w: %d values are missing at the end of the file", errData, l.chunk.Values-l.walked)
 		}
-		buf := l.src.peek(l.off, int(n))
-		if buf == nil {
-			buf = w.head[:n]
-			if err := l.src.read(ctx, buf, l.off); err != nil {
-				return meta.PageHeader{}, 0, err
-			}
+		buf := w.head[:n]
+		if err := l.src.read(ctx, buf, l.off); err != nil {
+			return meta.PageHeader{}, 0, err
 		}
 		h, k, err := meta.ParsePageHeader(buf)
 		if !errors.Is(err, meta.ErrShort) {
@@ -141,29 +139,29 @@ func (l *leaf) alloc(n int, ahead bool) (*mem.Block, bool) {
 	return b, ok
 }
 
-// fetch gives the stored bytes of a page: at hand already, or read into a
-// block that the caller frees. ok is false when there is no room for them.
-func (l *leaf) fetch(ctx context.Context, ref pageRef) (raw []byte, block *mem.Block, ok bool, err error) {
+// fetch gives the stored bytes of a page, which the caller keeps until it
+// calls done. They are nil when there is no room for them.
+func (l *leaf) fetch(ctx context.Context, ref pageRef) (raw []byte, done func(), err error) {
 	n := int(ref.Compressed)
-	if raw := l.src.peek(ref.body, n); raw != nil {
-		return raw, nil, true, nil
+	if raw, done := l.src.peek(ref.body, n); raw != nil {
+		return raw, done, nil
 	}
-	block, ok = l.alloc(n+slack, ref.ahead)
+	block, ok := l.alloc(n+slack, ref.ahead)
 	if !ok {
-		return nil, nil, false, nil
+		return nil, nil, nil
 	}
 	raw = block.Bytes()[:n]
 	if err := l.src.read(ctx, raw, ref.body); err != nil {
 		block.Free()
-		return nil, nil, false, err
+		return nil, nil, err
 	}
-	return raw, block, true, nil
+	return raw, block.Free, nil
 }
 
 // load decodes a page's frame: whole where memory allows it, else as a stream;
 // a page read ahead is nil then. It may run for several pages at once.
 func (l *leaf) load(ctx context.Context, w *worker, ref pageRef) (*page, error) {
-	p := &page{left: int(ref.Values)}
+	p := &page{left: int(ref.Values), body: ref.body}
 	ok, err := l.loadWhole(ctx, w, ref, p)
 	if err == nil && !ok {
 		if ref.ahead {
@@ -199,12 +197,12 @@ func (l *leaf) loadWhole(ctx context.Context, w *worker, ref pageRef, p *page) (
 		}
 		return true, l.open(ref, p, buf)
 	}
-	raw, tmp, ok, err := l.fetch(ctx, ref)
-	if err != nil || !ok {
+	raw, done, err := l.fetch(ctx, ref)
+	if err != nil || raw == nil {
 		p.free()
 		return false, err
 	}
-	defer tmp.Free()
+	defer done()
 	if err := checkSum(ref, raw); err != nil {
 		return false, err
 	}
@@ -311,7 +309,7 @@ func (l *leaf) begin(ref pageRef, p *page, size int, sections func(skip int) (*w
 // bad marks err as the data's fault and says where in the page it lies.
 // Errors of the store pass unchanged.
 func bad(place string, err error) error {
-	if fromStore(err) {
+	if err == nil || fromStore(err) {
 		return err
 	}
 	return fmt.Errorf("%s: %w: %w", place, errData, err)

@@ -34,14 +34,14 @@ func loose(c *meta.Chunk) int64 {
 // headers of the first pages.
 func tight(ctx context.Context, l *leafPlan, c *meta.Chunk, src source, w *worker) (int64, error) {
 	probe := &leaf{leafPlan: l, chunk: *c, src: src, off: c.Start}
-	var dict int64
+	var dict, load int64 // the dictionary, and what loading it takes besides
 	h, n, err := probe.header(ctx, w)
 	if err != nil {
 		return 0, fmt.Errorf("page 0: %w", err)
 	}
 	body := probe.off + int64(n)
 	if h.Kind == meta.DictionaryPage {
-		dict = dictNeed(l, &h)
+		dict, load = dictNeed(l, &h)
 		probe.off = body + int64(h.Compressed)
 		if h, n, err = probe.header(ctx, w); err != nil {
 			return 0, fmt.Errorf("page 0: %w", err)
@@ -65,22 +65,23 @@ func tight(ctx context.Context, l *leafPlan, c *meta.Chunk, src source, w *worke
 	need := cost + levelNeed(l, c, cost)
 	// A chunk that is smaller than its stream would be is held whole.
 	held := int64(mem.BlockSize(int(c.Uncompressed)+slack)) + int64(mem.BlockSize(int(c.Compressed)+slack))
-	return dict + min(need, held), nil
+	// No page is open yet while the dictionary is loaded, through a stream if
+	// need be.
+	return dict + max(min(need, held), load+min(cost, held)), nil
 }
 
-// dictNeed is the memory of a dictionary, and of what it takes to load it
-// beyond what its first page takes later.
-func dictNeed(l *leafPlan, h *meta.PageHeader) int64 {
+// dictNeed is the memory of a dictionary, and of its page where the values
+// must be converted.
+func dictNeed(l *leafPlan, h *meta.PageHeader) (dict, load int64) {
 	size, width := int(h.Uncompressed), l.width
 	if l.shape == byteShape {
 		width = 0
 	}
-	n := int64(mem.BlockSize(dictBlock(size, int(h.Values), width)))
-	n += int64(mem.BlockSize(int(h.Compressed) + slack))
+	dict = int64(mem.BlockSize(dictBlock(size, int(h.Values), width)))
 	if l.conv != nil || (l.shape == fixedShape && l.phys == 0) {
-		n += int64(mem.BlockSize(size + slack))
+		load = int64(mem.BlockSize(size + slack))
 	}
-	return n
+	return dict, load
 }
 
 // levelNeed is the memory for the levels of a streamed page: held if they are

@@ -19,11 +19,13 @@ var (
 
 // source gives the stored bytes of one column chunk.
 type source interface {
-	// peek returns n bytes at off if they are in memory already, else nil.
-	// They stay valid while pages of the chunk are being loaded.
-	peek(off int64, n int) []byte
+	// peek returns n bytes at off if they were read ahead, else nil. They are
+	// valid until done is called.
+	peek(off int64, n int) (b []byte, done func())
 	// read fills dst from off.
 	read(ctx context.Context, dst []byte, off int64) error
+	// trim says that nothing before off will be asked for again.
+	trim(off int64)
 	// size is the length of the file.
 	size() int64
 }
@@ -34,8 +36,9 @@ type direct struct {
 	waits *stream.Waits
 }
 
-func (d direct) peek(int64, int) []byte { return nil }
-func (d direct) size() int64            { return d.r.Size() }
+func (d direct) peek(int64, int) ([]byte, func()) { return nil, nil }
+func (d direct) trim(int64)                       {}
+func (d direct) size() int64                      { return d.r.Size() }
 
 func (d direct) read(ctx context.Context, dst []byte, off int64) error {
 	start := time.Now()

@@ -74,10 +74,10 @@ func (s *pageStreams) window(skip int) (*window, error) {
 	return &w, w.discard(skip)
 }
 
-// summed checks the page's checksum along with the first stream of a v1 page,
-// which reads all of it.
+// summed checks the page's checksum along with the first stream of a page that
+// is compressed as one, which reads all of it.
 func (s *pageStreams) summed(src io.Reader) io.Reader {
-	if !s.ref.HasCRC || s.ref.Kind != meta.DataPage || s.summing {
+	if !s.ref.HasCRC || s.ref.Kind == meta.DataPageV2 || s.summing {
 		return src
 	}
 	s.summing = true

@@ -40,7 +40,7 @@ func zoneFile(remark string) []byte {
 	).done())
 }
 
-// types are the types of all leaves, and checks that the Arrow schema has
+// leafTypes are the types of all leaves; it checks that the Arrow schema has
 // them, too.
 func leafTypes(t *testing.T, data []byte) string {
 	f, err := open(t, data)
