@@ -29,6 +29,7 @@ class Run:
     cpu: float  # user and system seconds, children included
     peak: int  # largest sample of anonymous and shared memory in bytes
     oom_kills: int
+    timed_out: bool
     stdout: str
     stderr: str
     samples: list[tuple[float, int]] = field(default_factory=list)  # seconds since the start, bytes
@@ -97,10 +98,12 @@ def run(command: list[str], *, threads: int, env: dict[str, str], cwd: Path, lim
         reaper = Reaper(process.pid, began)
         reaper.start()
         samples: list[tuple[float, int]] = []
+        timed_out = False
         while not reaper.ended.wait(INTERVAL):
             now = time.perf_counter() - began
             samples.append((now, group.resident() if group else tree_resident(process.pid)))
-            if now > timeout:
+            if now > timeout and not timed_out:
+                timed_out = True
                 os.kill(process.pid, signal.SIGKILL)
         process.returncode = os.waitstatus_to_exitcode(reaper.status)
         kills = group.oom_kills() if group else 0
@@ -112,6 +115,7 @@ def run(command: list[str], *, threads: int, env: dict[str, str], cwd: Path, lim
             cpu=reaper.cpu,
             peak=max((size for _, size in samples), default=0),
             oom_kills=kills,
+            timed_out=timed_out,
             stdout=out.read().decode(errors="replace"),
             stderr=err.read().decode(errors="replace"),
             samples=samples,

@@ -107,6 +107,8 @@ def failure(done: measure.Run) -> str:
     """Why a run does not count, or nothing."""
     if done.oom_kills:
         return "killed for memory"
+    if done.timed_out:
+        return f"not done after {done.wall:.0f} s"
     if done.status:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         return f"exit {done.status}: {last[:200]}"

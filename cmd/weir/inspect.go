@@ -4,9 +4,11 @@ import (
 	"context"
 	"io"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/spf13/cobra"
 
 	"github.com/weir-data/weir/internal/run"
+	"github.com/weir-data/weir/internal/run/digest"
 	"github.com/weir-data/weir/internal/watch"
 )
 
@@ -48,7 +50,7 @@ func (a *app) runInspect(ctx context.Context, f *inspectFlags, paths []string) e
 		return err
 	}
 	d, err := run.Inspect(ctx, run.Config{
-		Paths: paths, Options: opt, Store: a.store(), Formats: a.formats, Heap: a.heap, Log: log,
+		Paths: paths, Options: opt, Store: a.store(), Formats: a.formats, Heap: a.heap, Sink: largestSink, Log: log,
 	})
 	if err != nil {
 		return &runError{err}
@@ -62,4 +64,13 @@ func (a *app) runInspect(ctx context.Context, f *inspectFlags, paths []string) e
 		return &runError{err}
 	}
 	return nil
+}
+
+// largestSink is the one that keeps most on the heap of all that scan has: what
+// works with it works with every flag.
+func largestSink(s *arrow.Schema) (run.Sink, error) {
+	if d, err := digest.New(s); err == nil {
+		return d, nil
+	}
+	return &run.Touch{}, nil
 }

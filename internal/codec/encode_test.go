@@ -31,7 +31,7 @@ var dialects = []dialect{
 		return append(gzipMember(b[:len(b)/3]), gzipMember(b[len(b)/3:])...)
 	}},
 	{"brotli", Brotli, func(b []byte) []byte { return brotliBlock(b, 5, 0) }},
-	{"brotli small window", Brotli, func(b []byte) []byte { return brotliBlock(b, 9, 16) }},
+	{"brotli small window", Brotli, func(b []byte) []byte { return brotliBlock(b, 4, 16) }},
 	{"lz4 bare", LZ4, lz4Encode},
 	{"lz4 hadoop", LZ4, func(b []byte) []byte { return hadoopEncode(b, 1<<30, 1<<30) }},
 	{"lz4 hadoop series", LZ4, func(b []byte) []byte { return hadoopEncode(b, 100_000, 1<<30) }},

@@ -4,8 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-
-	"github.com/klauspost/compress/s2"
+	"math"
 )
 
 // A snappy element begins with a tag byte, whose low bits are its kind.
@@ -16,51 +15,50 @@ const (
 	tagCopy4   // 1 to 64 bytes from anywhere
 )
 
-// snappyBlock decodes a block with s2's assembly. It takes whatever snappy's
-// encoders write; s2's own extension, a copy of offset 0, passes too.
+// snappyBlock decodes a block: mostly by snappyFast, element by element where
+// that stops.
 func snappyBlock(dst, src []byte) error {
-	n, err := s2.DecodedLen(src)
-	if err != nil {
+	size, s := binary.Uvarint(src)
+	if s <= 0 || s > 5 || size > math.MaxUint32 {
 		return errSnappyHeader
 	}
-	if n != len(dst) {
-		return wrongSize(Snappy, n, len(dst))
+	if int(size) != len(dst) {
+		return wrongSize(Snappy, int(size), len(dst))
 	}
-	if _, err := s2.Decode(dst, src); err != nil {
-		return snappyCause(len(dst), src)
+	d := 0
+	for {
+		if d >= fastStart {
+			d, s = snappyFast(dst, src, d, s)
+		}
+		if s >= len(src) {
+			break
+		}
+		lit, n, off, used := snappyElement(src[s:])
+		s += used
+		switch {
+		case used == 0 || lit > len(src)-s:
+			return Snappy.damage(io.ErrUnexpectedEOF)
+		case lit+n > len(dst)-d:
+			return fmt.Errorf("snappy: more than %d bytes", len(dst))
+		case lit > 0:
+			copy(dst[d:], src[s:s+lit])
+		case off == 0 || off > d:
+			return fmt.Errorf("snappy: offset %d before start", off)
+		case d+n+wide <= len(dst):
+			copyWide(dst, d, off, n)
+		default:
+			copyMatch(dst, d, off, n)
+		}
+		s += lit
+		d += lit + n
+	}
+	if d < len(dst) {
+		return fmt.Errorf("snappy: %d bytes, want %d: %w", d, len(dst), io.ErrUnexpectedEOF)
 	}
 	return nil
 }
 
 var errSnappyHeader = fmt.Errorf("snappy: length: %w", io.ErrUnexpectedEOF)
-
-// snappyCause walks a block that the decoder refused and says what is wrong.
-func snappyCause(size int, src []byte) error {
-	_, s := binary.Uvarint(src)
-	made := 0
-	for s < len(src) {
-		lit, n, off, used := snappyElement(src[s:])
-		if used == 0 {
-			return Snappy.damage(io.ErrUnexpectedEOF)
-		}
-		s += used
-		switch {
-		case lit > len(src)-s:
-			return Snappy.damage(io.ErrUnexpectedEOF)
-		case lit == 0 && (off == 0 || off > made):
-			return fmt.Errorf("snappy: offset %d before start", off)
-		}
-		s += lit
-		made += lit + n
-		if made > size {
-			return fmt.Errorf("snappy: more than %d bytes", size)
-		}
-	}
-	if made < size {
-		return fmt.Errorf("snappy: %d bytes, want %d: %w", made, size, io.ErrUnexpectedEOF)
-	}
-	return Snappy.damage(s2.ErrCorrupt)
-}
 
 // snappyElement reads an element's header: either lit bytes follow it, or n
 // bytes are to be copied from off back. used is 0 when src is too short.

@@ -154,11 +154,19 @@ func names(formats []format.Format) string {
 	return strings.Join(out, ", ")
 }
 
-// Inspect describes a dataset; Config.Memory and Budget are not used.
+// Inspect describes a dataset. The smallest memory it tells counts the Sink,
+// if there is one, which is aborted; Config.Memory and Budget are not used.
 func Inspect(ctx context.Context, c Config) (Description, error) {
 	r, err := open(ctx, c)
 	if err != nil {
 		return Description{}, err
+	}
+	if c.Sink != nil {
+		sink, err := c.Sink(r.data.Schema())
+		if err != nil {
+			return Description{}, err
+		}
+		defer sink.Abort()
 	}
 	var live int64
 	if c.Heap != nil {

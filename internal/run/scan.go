@@ -83,7 +83,7 @@ func (s *scan) carve() (*mem.Budget, error) {
 		need := floor + heapAdvice(live)
 		return nil, &TooSmallError{Memory: s.Memory, Need: need, Try: Base + need}
 	}
-	if extra > 0 {
+	if s.Heap != nil {
 		limitHeap(extra)
 	}
 	return s.Budget.Carve("reading", s.Budget.Limit()-extra)
@@ -125,8 +125,7 @@ func (s *scan) take(b *stream.Batch, files *fileLog) error {
 	rows := b.Rows()
 	s.sampler.bytes.Add(size(b.Record))
 	s.sampler.rows.Add(rows)
-	files.rows += rows
-	files.advance(b.After.Object)
+	files.batch(rows, b.After)
 	return nil
 }
 
@@ -207,6 +206,19 @@ type fileLog struct {
 	next    int   // first file not done
 	rows    int64 // rows since the last record
 	began   time.Time
+}
+
+// batch counts rows, the last of which lies before after. Those of a batch that
+// begins in one file and ends in another are told apart by the cursor.
+func (f *fileLog) batch(rows int64, after stream.Cursor) {
+	if after.Object == f.next {
+		f.rows += rows
+		return
+	}
+	inside := min(rows, after.Row)
+	f.rows += rows - inside
+	f.advance(after.Object)
+	f.rows = inside
 }
 
 // advance says that all files before object are done.

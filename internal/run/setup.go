@@ -50,14 +50,15 @@ func flag(n int64) string {
 	return fmt.Sprintf("%dB", n)
 }
 
-// Setup makes memory the limit of this process: the Go runtime is held to
-// Base, the rest is the budget for data. Call it once, before anything large
-// is allocated.
+// Setup makes memory the limit of this process. While nothing is leased the
+// Go runtime may use it all, for planning; once Scan knows what planning left,
+// the runtime is held to Base and that, and the rest is the budget for data.
+// Call it once, before anything large is allocated.
 func Setup(memory int64) (*mem.Budget, error) {
 	if memory < Base+leastData {
 		return nil, &TooSmallError{Memory: memory, Need: leastData, Try: Base + leastData}
 	}
-	limitHeap(0)
+	limitHeap(memory - Base)
 	return mem.New(memory - Base), nil
 }
 
@@ -67,9 +68,10 @@ func limitHeap(extra int64) {
 	debug.SetMemoryLimit((Base + extra) / 4 * 3)
 }
 
-// LiveHeap collects garbage and returns what is left.
+// LiveHeap collects garbage, gives it back to the system and returns what is
+// left.
 func LiveHeap() int64 {
-	runtime.GC()
+	debug.FreeOSMemory()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)

@@ -77,9 +77,17 @@ func Line(o run.Observation) string {
 	parts = append(parts, fmt.Sprintf("memory %s of %s", mem.Format(o.Memory), mem.Format(o.Limit)))
 	if known && done > 0 && done < 1 {
 		left := time.Duration(float64(o.Elapsed) * (1 - done) / done)
-		parts = append(parts, seconds(left.Round(time.Second))+" left")
+		parts = append(parts, remaining(left)+" left")
 	}
 	return strings.Join(parts, "  ")
+}
+
+// remaining writes an estimate: whole seconds are all it knows.
+func remaining(d time.Duration) string {
+	if d < 100*time.Second {
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	}
+	return seconds(d)
 }
 
 // fraction is how much is done: by rows where their number is known, else by

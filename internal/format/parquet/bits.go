@@ -38,6 +38,20 @@ func unpackWide(dst []uint64, src []byte, bit, width uint) {
 func gather[T number](dst, dict []T, src []byte, bit, width uint) bool {
 	mask := uint64(1)<<width - 1
 	n := uint64(len(dict))
+	if width <= 19 {
+		// Three indices to a load.
+		two := 2 * width
+		for len(dst) >= 3 {
+			x := binary.LittleEndian.Uint64(src[bit>>3:]) >> (bit & 7)
+			i, j, k := x&mask, x>>(width&63)&mask, x>>(two&63)&mask
+			if i >= n || j >= n || k >= n {
+				return false
+			}
+			dst[0], dst[1], dst[2] = dict[i], dict[j], dict[k]
+			dst = dst[3:]
+			bit += 3 * width
+		}
+	}
 	for i := range dst {
 		x := binary.LittleEndian.Uint64(src[bit>>3:]) >> (bit & 7) & mask
 		if x >= n {
@@ -126,11 +140,31 @@ func countBits(m []byte, at, n int) int {
 // validity bits from bit at on are set; v has n values. The others are left as
 // they are.
 func spread[T number](v []T, valid []byte, at, n, k int) {
-	v = v[:n]
-	j := k - 1
-	for i := n - 1; i > j && j >= 0; i-- {
-		v[i] = v[j]
-		b := at + i
-		j -= int(valid[b>>3] >> (b & 7) & 1)
+	for i, j := n, k; j < i && j > 0; {
+		// The last values that are valid side by side.
+		one, run := runBack(valid, at+i, i)
+		if one {
+			if run == 1 {
+				v[i-1] = v[j-1]
+			} else {
+				copy(v[i-run:i], v[j-run:j])
+			}
+			j -= run
+		}
+		i -= run
 	}
+}
+
+// runBack returns the bit before end and how many of the most bits before end
+// are surely like it; at least one.
+func runBack(m []byte, end, most int) (one bool, run int) {
+	last := end - 1
+	low := max(0, last>>3-7)
+	w := binary.LittleEndian.Uint64(m[low:]) << (63 - uint(last-low*8))
+	one = w>>63 == 1
+	if one {
+		w = ^w
+	}
+	run = bits.LeadingZeros64(w)
+	return one, min(run, most, last-low*8+1)
 }

@@ -1,8 +1,10 @@
 package parquet
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 )
 
 var errIndex = errors.New("dictionary index out of range")
@@ -156,6 +158,13 @@ func gatherHybrid[T number](h *hybrid, dst, dict []T) error {
 func (h *hybrid) bitmap(m []byte, at, n int) (int, error) {
 	ones := 0
 	for n > 0 {
+		if h.left == 0 {
+			done, set := h.shortRuns(m, at, n)
+			at, n, ones = at+done, n-done, ones+set
+			if n == 0 {
+				break
+			}
+		}
 		if err := h.run(); err != nil {
 			return 0, err
 		}
@@ -179,6 +188,60 @@ func (h *hybrid) bitmap(m []byte, at, n int) (int, error) {
 		n -= k
 	}
 	return ones, nil
+}
+
+// shortRuns is bitmap for runs with one-byte headers that lie whole in the
+// window and of which all values are wanted: what nulls here and there give.
+func (h *hybrid) shortRuns(m []byte, at, n int) (done, ones int) {
+	src := h.w.have()
+	pos := 0
+	acc, have := uint64(m[at>>3])&(1<<(at&7)-1), uint(at&7) // bits not yet stored
+	out := at >> 3
+	for pos+9 <= len(src) && src[pos] < 0x80 {
+		run := int(src[pos] >> 1)
+		if src[pos]&1 == 0 {
+			if run > n-done || run == 0 || src[pos+1] > 1 {
+				break
+			}
+			v := -uint64(src[pos+1])
+			ones += run & int(v)
+			pos += 2
+			done += run
+			for run > 0 {
+				k := min(run, 56-int(have))
+				acc |= v & (1<<k - 1) << have
+				have += uint(k)
+				run -= k
+				out, acc, have = flushBits(m, out, acc, have)
+			}
+			continue
+		}
+		// Packed: at most seven groups here, so that one load takes them.
+		if run > 6 || run == 0 || run*8 > n-done {
+			break
+		}
+		v := binary.LittleEndian.Uint64(src[pos+1:]) & (1<<(8*run) - 1)
+		ones += bits.OnesCount64(v)
+		acc |= v << have
+		have += uint(8 * run)
+		out, acc, have = flushBits(m, out, acc, have)
+		pos += 1 + run
+		done += 8 * run
+	}
+	if have > 0 {
+		m[out] |= byte(acc)
+	}
+	h.w.skip(pos)
+	h.packed = false
+	return done, ones
+}
+
+// flushBits stores the whole bytes of acc at m[out:] and keeps the rest. The
+// bytes behind them are zeroed.
+func flushBits(m []byte, out int, acc uint64, have uint) (int, uint64, uint) {
+	binary.LittleEndian.PutUint64(m[out:], acc)
+	whole := have >> 3
+	return out + int(whole), acc >> (8 * whole), have & 7
 }
 
 // constant returns how many of the next values are known, without reading

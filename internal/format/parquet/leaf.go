@@ -175,11 +175,13 @@ func spreadFixed(dst []byte, width int, valid []byte, at, n, k int) {
 	case 8:
 		spread(view[uint64](dst), valid, at, n, k)
 	default:
-		j := k - 1
-		for i := n - 1; i > j && j >= 0; i-- {
-			copy(dst[i*width:(i+1)*width], dst[j*width:(j+1)*width])
-			b := at + i
-			j -= int(valid[b>>3] >> (b & 7) & 1)
+		for i, j := n, k; j < i && j > 0; {
+			one, run := runBack(valid, at+i, i)
+			if one {
+				copy(dst[(i-run)*width:i*width], dst[(j-run)*width:j*width])
+				j -= run
+			}
+			i -= run
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 const (
 	// slabMost is the largest slab unless the user asks for larger batches.
-	slabMost = 4 << 20
+	slabMost = 2 << 20
 	// rowsMost is the largest batch unless the user asks for larger ones.
 	rowsMost = 64 << 10
 )
