@@ -105,6 +105,9 @@ func (b *Budget) Used() int64 {
 	return b.used
 }
 
+// Free is the number of bytes not under lease.
+func (b *Budget) Free() int64 { return b.limit - b.Used() }
+
 // Peak is the largest value Used has had.
 func (b *Budget) Peak() int64 {
 	b.mu.Lock()

@@ -10,3 +10,9 @@ func dropCache(fd int, off, n int64) {
 	down := off % page
 	_ = unix.Fadvise(fd, off-down, n+down, unix.FADV_DONTNEED)
 }
+
+// adviseRandom turns the system's own reading ahead off.
+func adviseRandom(fd int) { _ = unix.Fadvise(fd, 0, 0, unix.FADV_RANDOM) }
+
+// adviseWanted starts reading a range into the page cache.
+func adviseWanted(fd int, off, n int64) { _ = unix.Fadvise(fd, off, n, unix.FADV_WILLNEED) }

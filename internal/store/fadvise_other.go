@@ -4,3 +4,7 @@ package store
 
 // dropCache does nothing: this system has no such advice.
 func dropCache(int, int64, int64) {}
+
+func adviseRandom(int) {}
+
+func adviseWanted(int, int64, int64) {}

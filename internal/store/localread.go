@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -44,6 +45,8 @@ type localReader struct {
 	mtime int64 // nanoseconds
 	drop  bool
 	stats *Stats
+
+	random atomic.Bool // the system reads nothing ahead
 
 	mu   sync.RWMutex // held for writing by Close, so that fd is never reused under a read
 	file *os.File
@@ -94,8 +97,21 @@ func (r *localReader) Drop(off, n int64) {
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	if r.fd >= 0 {
-		dropCache(r.fd, off, n)
+	if r.fd < 0 {
+		return
+	}
+	if !r.random.Swap(true) {
+		adviseRandom(r.fd)
+	}
+	dropCache(r.fd, off, n)
+}
+
+// Want does nothing while the system reads ahead by itself.
+func (r *localReader) Want(off, n int64) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if r.fd >= 0 && r.random.Load() && off < r.size {
+		adviseWanted(r.fd, off, min(n, r.size-off))
 	}
 }
 

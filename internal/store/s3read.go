@@ -36,6 +36,9 @@ func newS3Reader(s *s3Store, client *s3.Client, bucket, key string, o Object) *s
 func (r *s3Reader) Size() int64       { return r.size }
 func (r *s3Reader) Remote() bool      { return true }
 func (r *s3Reader) Drop(int64, int64) {}
+
+// Want does nothing: who reads from S3 reads ahead with requests of its own.
+func (r *s3Reader) Want(int64, int64) {}
 func (r *s3Reader) Close() error      { return nil }
 
 // ReadAt asks again, and only for what is missing, until p is full.

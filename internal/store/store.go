@@ -37,8 +37,11 @@ type Reader interface {
 	// reads pay.
 	Remote() bool
 	// Drop says that [off, off+n) will not be read again soon; a local reader
-	// may take it out of the page cache.
+	// may take it out of the page cache, and from the first call on leaves
+	// reading ahead to Want.
 	Drop(off, n int64)
+	// Want says that [off, off+n) will be read soon. It does not wait.
+	Want(off, n int64)
 	io.Closer
 }
 

@@ -71,6 +71,9 @@ func (d *dataset) open(ctx context.Context, i int, share *mem.Budget, waits *str
 		r.Close()
 		return nil, err
 	}
+	// The first bytes are not read again; saying so tells a store that drops
+	// what was read to read nothing ahead by itself.
+	r.Drop(0, 4)
 	f := &file{name: o.URL, r: r, meta: m, src: direct{r: r, waits: waits}}
 	if err := d.choose(f); err != nil {
 		f.close()

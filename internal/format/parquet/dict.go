@@ -114,7 +114,7 @@ func (l *leaf) decompress(ctx context.Context, w *worker, ref pageRef, dst []byt
 		if int(ref.Compressed) != len(dst) {
 			return fmt.Errorf("%w: %d bytes stored for %d uncompressed ones", errData, ref.Compressed, len(dst))
 		}
-		if err := l.src.read(ctx, dst, ref.body); err != nil {
+		if err := l.src.take(ctx, dst, ref.body); err != nil {
 			return err
 		}
 		return checkSum(ref, dst)

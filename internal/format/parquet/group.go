@@ -56,7 +56,8 @@ func (s *scan) openGroup(ctx context.Context, i int) (*group, error) {
 			g.close()
 			return nil, err
 		}
-		l := &leaf{leafPlan: p, chunk: s.chunks[j], src: srcs[j], off: s.chunks[j].Start, extra: g.extra, reserve: own}
+		l := &leaf{leafPlan: p, chunk: s.chunks[j], src: srcs[j], off: s.chunks[j].Start,
+			siblings: int64(len(f.leaves)), extra: g.extra, reserve: own}
 		l.ahead = pageQueue{pool: s.pool, depth: depth, ctx: s.ctx}
 		g.leaves = append(g.leaves, l)
 	}

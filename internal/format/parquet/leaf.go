@@ -14,17 +14,19 @@ const pendSize = 1024
 // leaf reads one column chunk from front to back.
 type leaf struct {
 	*leafPlan
-	chunk   meta.Chunk
-	src     source
-	off     int64 // of the next page header
-	walked  int64 // entries of the pages whose headers were read
-	pages   int   // data pages seen
-	dict    *dictionary
-	dictRef pageRef // where the dictionary page lies; body 0: none seen
-	page    *page
-	ahead   pageQueue
-	extra   *mem.Budget // shared by all leaves
-	reserve *mem.Budget // this leaf's own
+	chunk    meta.Chunk
+	src      source
+	off      int64 // of the next page header
+	walked   int64 // entries of the pages whose headers were read
+	pages    int   // data pages seen
+	dict     *dictionary
+	dictRef  pageRef // where the dictionary page lies; body 0: none seen
+	page     *page
+	ahead    pageQueue
+	dropped  int64       // the source may forget what lies before
+	siblings int64       // leaves of the row group
+	extra    *mem.Budget // shared by all leaves
+	reserve  *mem.Budget // this leaf's own
 
 	// Levels that were decoded but not used: rep[at:n], def[at:n].
 	rep, def []byte
@@ -61,7 +63,7 @@ func (l *leaf) ready(ctx context.Context, w *worker) (bool, error) {
 			return false, err
 		}
 		l.page = p
-		l.src.trim(p.body)
+		l.move(p)
 		if !p.usesDict && !l.ahead.usesDict() {
 			// Writers that gave a dictionary up do not come back to it.
 			l.dict.free()
@@ -69,6 +71,15 @@ func (l *leaf) ready(ctx context.Context, w *worker) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// move tells the source that pages before p are done with, and which bytes
+// are next where unused memory can hold them for all columns.
+func (l *leaf) move(p *page) {
+	l.src.trim(p.body)
+	if n := int64(p.stored); l.extra.Free() > n*l.siblings {
+		l.src.want(l.off, n)
+	}
 }
 
 // decode fills r until it has n whole rows or is full.

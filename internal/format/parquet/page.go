@@ -40,6 +40,7 @@ func (r *pageRef) usesDict() bool {
 type page struct {
 	left     int   // entries not yet decoded
 	body     int64 // file offset
+	stored   int32 // bytes in the file
 	rep, def hybrid
 	vals     values
 	usesDict bool
@@ -151,7 +152,7 @@ func (l *leaf) fetch(ctx context.Context, ref pageRef) (raw []byte, done func(),
 		return nil, nil, nil
 	}
 	raw = block.Bytes()[:n]
-	if err := l.src.read(ctx, raw, ref.body); err != nil {
+	if err := l.src.take(ctx, raw, ref.body); err != nil {
 		block.Free()
 		return nil, nil, err
 	}
@@ -161,7 +162,7 @@ func (l *leaf) fetch(ctx context.Context, ref pageRef) (raw []byte, done func(),
 // load decodes a page's frame: whole where memory allows it, else as a stream;
 // a page read ahead is nil then. It may run for several pages at once.
 func (l *leaf) load(ctx context.Context, w *worker, ref pageRef) (*page, error) {
-	p := &page{left: int(ref.Values), body: ref.body}
+	p := &page{left: int(ref.Values), body: ref.body, stored: ref.Compressed}
 	ok, err := l.loadWhole(ctx, w, ref, p)
 	if err == nil && !ok {
 		if ref.ahead {
@@ -189,7 +190,7 @@ func (l *leaf) loadWhole(ctx context.Context, w *worker, ref pageRef, p *page) (
 		if ref.Compressed != ref.Uncompressed {
 			return false, fmt.Errorf("%w: %d bytes stored for %d uncompressed ones", errData, ref.Compressed, size)
 		}
-		if err := l.src.read(ctx, buf, ref.body); err != nil {
+		if err := l.src.take(ctx, buf, ref.body); err != nil {
 			return false, err
 		}
 		if err := checkSum(ref, buf); err != nil {

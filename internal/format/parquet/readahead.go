@@ -148,12 +148,16 @@ func (r *readahead) read(ctx context.Context, dst []byte, off int64) error {
 	return r.direct.read(ctx, dst, off)
 }
 
+func (r *readahead) take(ctx context.Context, dst []byte, off int64) error {
+	return r.read(ctx, dst, off)
+}
+
 // trim lets go of what lies before off and asks for more.
 func (r *readahead) trim(off int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for len(r.segs) > 0 && r.segs[0].off+int64(r.segs[0].n) <= off {
-		r.drop(r.segs[0])
+		r.forget(r.segs[0])
 		r.segs = r.segs[1:]
 	}
 	for len(r.todo) > 0 && r.todo[0].off+int64(r.todo[0].n) <= off {
@@ -162,8 +166,8 @@ func (r *readahead) trim(off int64) {
 	r.more()
 }
 
-// drop ends the list's hold on s; the caller holds mu.
-func (r *readahead) drop(s *segment) {
+// forget ends the list's hold on s; the caller holds mu.
+func (r *readahead) forget(s *segment) {
 	_ = s.read.Wait()
 	r.held -= s.n
 	if s.refs--; s.refs == 0 {
@@ -177,7 +181,7 @@ func (r *readahead) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.segs {
-		r.drop(s)
+		r.forget(s)
 	}
 	r.segs, r.todo = nil, nil
 }

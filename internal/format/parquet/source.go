@@ -24,8 +24,12 @@ type source interface {
 	peek(off int64, n int) (b []byte, done func())
 	// read fills dst from off.
 	read(ctx context.Context, dst []byte, off int64) error
+	// take is read for bytes that will not be read again.
+	take(ctx context.Context, dst []byte, off int64) error
 	// trim says that nothing before off will be asked for again.
 	trim(off int64)
+	// want says what will be read next.
+	want(off, n int64)
 	// size is the length of the file.
 	size() int64
 }
@@ -38,6 +42,7 @@ type direct struct {
 
 func (d direct) peek(int64, int) ([]byte, func()) { return nil, nil }
 func (d direct) trim(int64)                       {}
+func (d direct) want(off, n int64)                { d.r.Want(off, n) }
 func (d direct) size() int64                      { return d.r.Size() }
 
 func (d direct) read(ctx context.Context, dst []byte, off int64) error {
@@ -48,6 +53,12 @@ func (d direct) read(ctx context.Context, dst []byte, off int64) error {
 		return &readError{err}
 	}
 	return nil
+}
+
+func (d direct) take(ctx context.Context, dst []byte, off int64) error {
+	err := d.read(ctx, dst, off)
+	d.r.Drop(off, int64(len(dst)))
+	return err
 }
 
 // readError marks what the store said, so that it is not taken for damage.

@@ -231,7 +231,7 @@ func (r *fileRange) Read(b []byte) (int, error) {
 		return 0, io.EOF
 	}
 	b = b[:min(int64(len(b)), r.end-r.at)]
-	if err := r.src.read(r.ctx, b, r.at); err != nil {
+	if err := r.src.take(r.ctx, b, r.at); err != nil {
 		return 0, err
 	}
 	r.at += int64(len(b))

@@ -154,6 +154,7 @@ func (o object) ReadAt(_ context.Context, p []byte, off int64) error {
 func (o object) Size() int64     { return int64(len(o)) }
 func (o object) Remote() bool    { return false }
 func (o object) Drop(_, _ int64) {}
+func (o object) Want(_, _ int64) {}
 func (o object) Close() error    { return nil }
 
 // Empty fails t unless every lease is back.

@@ -35,6 +35,7 @@ func (r *memReader) ReadAt(ctx context.Context, p []byte, off int64) error {
 func (r *memReader) Size() int64       { return int64(len(r.data)) }
 func (r *memReader) Remote() bool      { return false }
 func (r *memReader) Drop(int64, int64) {}
+func (r *memReader) Want(int64, int64) {}
 func (r *memReader) Close() error      { return nil }
 
 // corpus is the folder of parquet-testing.

@@ -1,0 +1,36 @@
+"""What every test needs: the binary, the corpus."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from binary import BINARY
+
+
+def corpus() -> Path | None:
+    """The Parquet project's test files, where the machine has them."""
+    where = os.environ.get("WEIR_CORPUS")
+    return Path(where) / "parquet-testing" if where else None
+
+
+def pytest_sessionstart() -> None:
+    if not os.access(BINARY, os.X_OK):
+        pytest.exit(f"no weir at {BINARY}; build it with 'make build' or name one in WEIR_BIN", returncode=2)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Tests that take good_file, encrypted_file or bad_file run once for each such file of the corpus."""
+    kinds = {"good_file": "data/*.parquet", "encrypted_file": "data/*.encrypted", "bad_file": "bad_data/*.parquet"}
+    for argument, pattern in kinds.items():
+        if argument not in metafunc.fixturenames:
+            continue
+        where = corpus()
+        if where is None:
+            metafunc.parametrize(argument, [pytest.param(None, marks=pytest.mark.skip(reason="WEIR_CORPUS is not set"))], ids=["none"])
+            continue
+        files = sorted(where.glob(pattern))
+        assert files, f"WEIR_CORPUS is set, but {where / pattern} names no file"
+        metafunc.parametrize(argument, files, ids=[f.name.removesuffix(".parquet") for f in files])
