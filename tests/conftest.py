@@ -10,10 +10,22 @@ import pytest
 from binary import BINARY
 
 
-def corpus() -> Path | None:
+UNSET = "WEIR_CORPUS, the folder that has parquet-testing in it, is not set"
+
+
+def corpus_folder() -> Path | None:
     """The Parquet project's test files, where the machine has them."""
     where = os.environ.get("WEIR_CORPUS")
     return Path(where) / "parquet-testing" if where else None
+
+
+@pytest.fixture
+def corpus() -> Path:
+    """The corpus, or a skip that says why."""
+    where = corpus_folder()
+    if where is None:
+        pytest.skip(UNSET)
+    return where
 
 
 def pytest_sessionstart() -> None:
@@ -27,9 +39,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for argument, pattern in kinds.items():
         if argument not in metafunc.fixturenames:
             continue
-        where = corpus()
+        where = corpus_folder()
         if where is None:
-            metafunc.parametrize(argument, [pytest.param(None, marks=pytest.mark.skip(reason="WEIR_CORPUS is not set"))], ids=["none"])
+            metafunc.parametrize(argument, [pytest.param(None, marks=pytest.mark.skip(reason=UNSET))], ids=["none"])
             continue
         files = sorted(where.glob(pattern))
         assert files, f"WEIR_CORPUS is set, but {where / pattern} names no file"

@@ -46,6 +46,8 @@ var ErrWindow = errors.New("block refers back past the stream's window")
 // dst and src. A Decoder that has served several codecs holds their sum.
 func (c Codec) Heap() int64 {
 	switch c {
+	case Snappy:
+		return fromBuffer
 	case Gzip:
 		return gzipState
 	case Brotli:

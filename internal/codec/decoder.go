@@ -19,6 +19,7 @@ type Decoder struct {
 	zstd   *zstd.Decoder
 	gzip   *gzip.Reader
 	brotli *brotli.Reader
+	input  snappyInput
 }
 
 // Decompress fills dst exactly from src; a block of another size, or a

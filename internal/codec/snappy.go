@@ -38,22 +38,35 @@ func snappyBlock(dst, src []byte) error {
 		switch {
 		case used == 0 || lit > len(src)-s:
 			return Snappy.damage(io.ErrUnexpectedEOF)
-		case lit+n > len(dst)-d:
+		case lit > len(dst)-d:
 			return fmt.Errorf("snappy: more than %d bytes", len(dst))
 		case lit > 0:
 			copy(dst[d:], src[s:s+lit])
-		case off == 0 || off > d:
-			return fmt.Errorf("snappy: offset %d before start", off)
-		case d+n+wide <= len(dst):
-			copyWide(dst, d, off, n)
 		default:
-			copyMatch(dst, d, off, n)
+			if err := snappyCopy(dst, d, off, n); err != nil {
+				return err
+			}
 		}
 		s += lit
 		d += lit + n
 	}
 	if d < len(dst) {
 		return fmt.Errorf("snappy: %d bytes, want %d: %w", d, len(dst), io.ErrUnexpectedEOF)
+	}
+	return nil
+}
+
+// snappyCopy does one copy, whatever its distance.
+func snappyCopy(dst []byte, d, off, n int) error {
+	switch {
+	case n > len(dst)-d:
+		return fmt.Errorf("snappy: more than %d bytes", len(dst))
+	case off == 0 || off > d:
+		return fmt.Errorf("snappy: offset %d before start", off)
+	case d+n+wide <= len(dst):
+		copyWide(dst, d, off, n)
+	default:
+		copyMatch(dst, d, off, n)
 	}
 	return nil
 }

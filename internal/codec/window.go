@@ -11,7 +11,7 @@ const (
 	// and all that snappy encoders do, who work in blocks of 64 KiB.
 	history = 64 << 10
 	// fresh is what is decoded between two moves of the history.
-	fresh = 128 << 10
+	fresh = 64 << 10
 	// slack lets wide copies write past the end of what they copy.
 	slack     = 64
 	inputSize = 32 << 10

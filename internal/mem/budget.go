@@ -53,7 +53,11 @@ type Budget struct {
 type waiter struct {
 	n     int64
 	ready chan struct{}
+	err   error // valid when ready is closed
 }
+
+// errClosed is a bug of the caller: a share is closed when nobody uses it.
+var errClosed = errors.New("the share of memory is closed")
 
 // New makes a root budget of n bytes.
 func New(n int64) *Budget {
@@ -65,6 +69,9 @@ func New(n int64) *Budget {
 func (b *Budget) Carve(name string, n int64) (*Budget, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.closed {
+		return nil, fmt.Errorf("%s: %w", b.name, errClosed)
+	}
 	if b.used+n > b.limit {
 		return nil, &TooSmallError{Share: name, Need: n, Limit: b.limit - b.used}
 	}
@@ -77,8 +84,8 @@ func (b *Budget) Carve(name string, n int64) (*Budget, error) {
 }
 
 // Close returns a carved share to the budget it came from: what is free at
-// once, what is under lease as it is released. A nil budget and a second call
-// do nothing.
+// once, what is under lease as it is released. Whoever waits for it, or asks it
+// later, gets an error. A nil budget and a second call do nothing.
 func (b *Budget) Close() {
 	if b == nil || b.up == nil {
 		return
@@ -89,6 +96,11 @@ func (b *Budget) Close() {
 		return
 	}
 	b.closed = true
+	for _, w := range b.queue {
+		w.err = fmt.Errorf("%s: %w", b.name, errClosed)
+		close(w.ready)
+	}
+	b.queue = nil
 	b.up.mu.Lock()
 	b.up.carved -= b.limit
 	b.up.mu.Unlock()
@@ -129,6 +141,10 @@ func (b *Budget) Acquire(ctx context.Context, n int64) (*Lease, error) {
 // acquire is Acquire without telling the root.
 func (b *Budget) acquire(ctx context.Context, n int64) (*Lease, error) {
 	b.mu.Lock()
+	if b.closed {
+		b.mu.Unlock()
+		return nil, fmt.Errorf("%s: %w", b.name, errClosed)
+	}
 	if n > b.limit-b.carved {
 		free := b.limit - b.carved
 		b.mu.Unlock()
@@ -144,6 +160,9 @@ func (b *Budget) acquire(ctx context.Context, n int64) (*Lease, error) {
 	b.mu.Unlock()
 	select {
 	case <-w.ready:
+		if w.err != nil {
+			return nil, w.err
+		}
 		return &Lease{b: b, n: n}, nil
 	case <-ctx.Done():
 		return nil, b.abandon(w, ctx.Err())
@@ -163,7 +182,9 @@ func (b *Budget) abandon(w *waiter, err error) error {
 		}
 	}
 	b.mu.Unlock()
-	b.release(w.n)
+	if w.err == nil {
+		b.release(w.n)
+	}
 	return err
 }
 
@@ -180,7 +201,7 @@ func (b *Budget) TryAcquire(n int64) (*Lease, bool) {
 func (b *Budget) tryAcquire(n int64) (*Lease, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.queue) > 0 || b.used+n > b.limit {
+	if b.closed || len(b.queue) > 0 || b.used+n > b.limit {
 		return nil, false
 	}
 	b.take(n)

@@ -35,7 +35,7 @@ func Parse(s string, whole int64) (int64, error) {
 		}
 	}
 	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || v <= 0 || math.IsInf(v, 0) || math.IsNaN(v) || v*scale > math.MaxInt64/2 {
+	if err != nil || math.IsNaN(v) || v*scale < 1 || v*scale > math.MaxInt64/2 {
 		return 0, fmt.Errorf("%q is not a size; write 512MiB, 2GB or 50%%", s)
 	}
 	return int64(v * scale), nil

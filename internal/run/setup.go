@@ -14,7 +14,7 @@ import (
 // start; while scanning, from disk or from S3 with two threads, a heap of 4 MiB
 // (the collector's minimum) with 1 MiB of it live. The rest is for what the
 // kernel charges a container beside pages: page tables and socket buffers.
-const Base = 16 << 20
+const Base = 20 << 20
 
 // freeHeap is the live heap that Base covers; what planning leaves above it is
 // taken out of the budget.

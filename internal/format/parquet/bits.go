@@ -33,36 +33,6 @@ func unpackWide(dst []uint64, src []byte, bit, width uint) {
 	}
 }
 
-// gather reads len(dst) packed indices as unpack does and writes what dict
-// holds there. It returns false when an index is outside dict.
-func gather[T number](dst, dict []T, src []byte, bit, width uint) bool {
-	mask := uint64(1)<<width - 1
-	n := uint64(len(dict))
-	if width <= 19 {
-		// Three indices to a load.
-		two := 2 * width
-		for len(dst) >= 3 {
-			x := binary.LittleEndian.Uint64(src[bit>>3:]) >> (bit & 7)
-			i, j, k := x&mask, x>>(width&63)&mask, x>>(two&63)&mask
-			if i >= n || j >= n || k >= n {
-				return false
-			}
-			dst[0], dst[1], dst[2] = dict[i], dict[j], dict[k]
-			dst = dst[3:]
-			bit += 3 * width
-		}
-	}
-	for i := range dst {
-		x := binary.LittleEndian.Uint64(src[bit>>3:]) >> (bit & 7) & mask
-		if x >= n {
-			return false
-		}
-		dst[i] = dict[x]
-		bit += width
-	}
-	return true
-}
-
 // setBits sets n bits of m from bit at on.
 func setBits(m []byte, at, n int) {
 	for n > 0 && at&7 != 0 {

@@ -119,6 +119,9 @@ func (l *leaf) decompress(ctx context.Context, w *worker, ref pageRef, dst []byt
 		}
 		return checkSum(ref, dst)
 	}
+	if l.chunk.Codec == codec.Snappy && !l.src.held(ref.body) {
+		return l.decompressFrom(ctx, w, ref, dst)
+	}
 	raw, done, err := l.fetch(ctx, ref)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 
 	"github.com/weir-data/weir/internal/codec"
 	"github.com/weir-data/weir/internal/format/parquet/meta"
@@ -198,6 +199,12 @@ func (l *leaf) loadWhole(ctx context.Context, w *worker, ref pageRef, p *page) (
 		}
 		return true, l.open(ref, p, buf)
 	}
+	if ref.Kind == meta.DataPage && l.chunk.Codec == codec.Snappy && !l.src.held(ref.body) {
+		if err := l.decompressFrom(ctx, w, ref, buf); err != nil {
+			return false, err
+		}
+		return true, l.open(ref, p, buf)
+	}
 	raw, done, err := l.fetch(ctx, ref)
 	if err != nil || raw == nil {
 		p.free()
@@ -222,6 +229,16 @@ func (l *leaf) loadWhole(ctx context.Context, w *worker, ref pageRef, p *page) (
 		}
 	}
 	return true, l.open(ref, p, buf)
+}
+
+// decompressFrom decompresses a page while it is read, for the codec that can.
+func (l *leaf) decompressFrom(ctx context.Context, w *worker, ref pageRef, dst []byte) error {
+	end := ref.body + int64(ref.Compressed)
+	var src io.Reader = &fileRange{ctx: ctx, src: l.src, at: ref.body, end: end}
+	if ref.HasCRC {
+		src = &checked{src: src, left: int64(ref.Compressed), want: ref.CRC}
+	}
+	return bad("page", w.dec.DecompressFrom(dst, src))
 }
 
 // codec is what the page's values are compressed with.

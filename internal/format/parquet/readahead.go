@@ -44,10 +44,10 @@ type readahead struct {
 	budget *mem.Budget
 	limit  int
 
-	mu   sync.Mutex
-	todo []span // ascending
-	segs []*segment
-	held int // bytes of segs
+	mu    sync.Mutex
+	todo  []span // ascending
+	segs  []*segment
+	asked int // bytes of segs
 }
 
 // newReadahead begins to read todo, which ascends.
@@ -60,14 +60,14 @@ func newReadahead(ctx context.Context, d direct, budget *mem.Budget, limit int, 
 
 // more asks for what fits.
 func (r *readahead) more() {
-	for len(r.todo) > 0 && r.held+r.todo[0].n <= r.limit {
+	for len(r.todo) > 0 && r.asked+r.todo[0].n <= r.limit {
 		sp := r.todo[0]
 		block, ok := r.budget.TryMap(sp.n + slack)
 		if !ok {
 			return
 		}
 		r.todo = r.todo[1:]
-		r.held += sp.n
+		r.asked += sp.n
 		r.segs = append(r.segs, &segment{span: sp, block: block, refs: 1, read: stream.Async(func() error {
 			return r.r.ReadAt(r.ctx, block.Bytes()[:sp.n], sp.off)
 		})})
@@ -127,6 +127,14 @@ func (r *readahead) peek(off int64, n int) ([]byte, func()) {
 	return nil, nil
 }
 
+func (r *readahead) held(off int64) bool {
+	s := r.pin(off)
+	if s != nil {
+		r.unpin(s)
+	}
+	return s != nil
+}
+
 // read copies what was read ahead, and reads the rest now.
 func (r *readahead) read(ctx context.Context, dst []byte, off int64) error {
 	for len(dst) > 0 {
@@ -169,7 +177,7 @@ func (r *readahead) trim(off int64) {
 // forget ends the list's hold on s; the caller holds mu.
 func (r *readahead) forget(s *segment) {
 	_ = s.read.Wait()
-	r.held -= s.n
+	r.asked -= s.n
 	if s.refs--; s.refs == 0 {
 		s.block.Free()
 	}

@@ -26,6 +26,8 @@ type source interface {
 	read(ctx context.Context, dst []byte, off int64) error
 	// take is read for bytes that will not be read again.
 	take(ctx context.Context, dst []byte, off int64) error
+	// held says that the bytes at off were read ahead.
+	held(off int64) bool
 	// trim says that nothing before off will be asked for again.
 	trim(off int64)
 	// want says what will be read next.
@@ -41,6 +43,7 @@ type direct struct {
 }
 
 func (d direct) peek(int64, int) ([]byte, func()) { return nil, nil }
+func (d direct) held(int64) bool                  { return false }
 func (d direct) trim(int64)                       {}
 func (d direct) want(off, n int64)                { d.r.Want(off, n) }
 func (d direct) size() int64                      { return d.r.Size() }

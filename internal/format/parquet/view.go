@@ -31,3 +31,40 @@ func bytesOf(v []uint64) []byte {
 func int32Bytes(v []int32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*4)
 }
+
+// gather reads len(dst) packed indices as unpack does and writes what dict
+// holds there. It returns false when an index is outside dict.
+func gather[T number](dst, dict []T, src []byte, bit, width uint) bool {
+	if len(dst) == 0 || len(dict) == 0 {
+		return len(dst) == 0
+	}
+	_ = src[(bit+uint(len(dst)-1)*width)>>3+7] // the last load
+	in, from := unsafe.Pointer(unsafe.SliceData(src)), unsafe.Pointer(unsafe.SliceData(dict))
+	mask, n := uint64(1)<<width-1, uint64(len(dict))
+	size := uint64(unsafe.Sizeof(dict[0]))
+	i := 0
+	if width <= 19 {
+		// Three indices to a load.
+		for two, step := 2*width, 3*width; i+3 <= len(dst); i += 3 {
+			w := *(*uint64)(unsafe.Add(in, bit>>3)) >> (bit & 7)
+			x, y, z := w&mask, w>>(width&63)&mask, w>>(two&63)&mask
+			if x >= n || y >= n || z >= n {
+				return false
+			}
+			d := dst[i : i+3 : i+3]
+			d[0] = *(*T)(unsafe.Add(from, x*size))
+			d[1] = *(*T)(unsafe.Add(from, y*size))
+			d[2] = *(*T)(unsafe.Add(from, z*size))
+			bit += step
+		}
+	}
+	for ; i < len(dst); i++ {
+		x := *(*uint64)(unsafe.Add(in, bit>>3)) >> (bit & 7) & mask
+		if x >= n {
+			return false
+		}
+		dst[i] = *(*T)(unsafe.Add(from, x*size))
+		bit += width
+	}
+	return true
+}

@@ -1,0 +1,79 @@
+package formattest
+
+import (
+	"errors"
+	"io"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/mem"
+)
+
+// damageSettings take turns.
+var damageSettings = []setting{
+	{threads: 1, budget: plenty},
+	{threads: 1, budget: exactly, batch: 3},
+	{threads: 2, budget: plenty, batch: 5},
+}
+
+// cut: a file that ends early is an error, or read as it was.
+func (c *Case) cut(t *testing.T) {
+	whole := c.with(c.Damage)
+	for i := range c.Damage {
+		s := damageSettings[i%len(damageSettings)]
+		err := whole.with(c.Damage[:i]).try(t, s)
+		if err == nil {
+			t.Errorf("cut at %d of %d: no error", i, len(c.Damage))
+		}
+		if t.Failed() {
+			t.Fatalf("cut at %d, %s: %v", i, s, err)
+		}
+	}
+}
+
+// spoil: any byte may be wrong; what is read then is not known, but nothing
+// falls over.
+func (c *Case) spoil(t *testing.T) {
+	for i := 0; i < len(c.Damage); i += max(1, c.Stride) {
+		for k, mask := range []byte{0xff, 0x01, 0x80, 0x10} {
+			data := slices.Clone(c.Damage)
+			data[i] ^= mask
+			s := damageSettings[(i+k)%len(damageSettings)]
+			err := c.with(data).try(t, s)
+			if t.Failed() {
+				t.Fatalf("byte %d ^ %#x, %s: %v", i, mask, s, err)
+			}
+		}
+	}
+}
+
+func (c *Case) with(file []byte) *Case {
+	d := *c
+	d.Files = [][]byte{file}
+	return &d
+}
+
+// heapMost is what a small file may allocate on the Go heap in all, batches
+// and their bookkeeping, however wrong it is: a length that is only claimed
+// gets no memory.
+const heapMost = 64 << 20
+
+// try reads a damaged file and holds that the error is of a known kind.
+func (c *Case) try(t *testing.T, s setting) error {
+	t.Helper()
+	defer noGoroutineLeft(t)()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	err := c.readAll(t.Context(), t, &objects{files: c.Files}, s)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > heapMost {
+		t.Errorf("%s allocated on the Go heap", mem.Format(int64(n)))
+	}
+	if err != nil && !errors.Is(err, format.ErrData) && !errors.Is(err, mem.ErrTooSmall) &&
+		!errors.Is(err, format.ErrUsage) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("an error of no known kind: %v", err)
+	}
+	return err
+}

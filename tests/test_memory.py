@@ -1,0 +1,119 @@
+"""The promise: a scan lives inside --memory, shown by the hard limit that it survives."""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import cgroup
+from binary import MIB, command, digest
+from datasets import CODECS, dataset, rows_of
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is measured as Linux counts it")
+
+ORDINARY = ["numeric", "nulls", "text", "chat", "numeric-one", "text-one", "duckdb-numeric", "duckdb-text-snappy"]
+LIMITS = [64, 128, 256]
+THREADS = [1, 2, 4, 8]
+
+
+@cache
+def unlimited(name: str) -> str:
+    """The digest of a dataset where memory does not matter."""
+    return digest(dataset(name), "--memory", "4GiB", "--threads", "1")
+
+
+def scan(path: Path, limit: int, threads: int) -> cgroup.Outcome:
+    """One digest of the file in a container of exactly --memory, or, without the right to make one, under the eye of the sampler."""
+    run = command("scan", path, "--digest", "--quiet", "--memory", f"{limit}B", "--threads", str(threads))
+    if cgroup.available():
+        cgroup.drop_caches(path)
+        return cgroup.confined(run, limit)
+    return cgroup.sampled(run)
+
+
+def holds(name: str, limit: int, threads: int) -> None:
+    """A scan inside the limit ends well and has read the right rows."""
+    outcome = scan(dataset(name), limit, threads)
+    assert outcome.kills == 0, f"killed in {limit // MIB} MiB"
+    assert outcome.code == 0, f"exit {outcome.code}: {outcome.err}"
+    assert outcome.out.strip() == unlimited(name)
+    assert outcome.err == ""
+    assert outcome.peak <= limit
+
+
+def test_how_memory_is_measured() -> None:
+    if not cgroup.available():
+        pytest.skip("no memory cgroup may be made here: the tests compare the sampled resident memory with --memory instead")
+
+
+def test_a_process_over_the_limit_is_killed() -> None:
+    """The negative control: without it, surviving would prove nothing."""
+    if not cgroup.available():
+        pytest.skip("no memory cgroup may be made here")
+    hog = [sys.executable, "-S", "-c", "held = b'x' * (96 << 20); print(len(held))"]
+    outcome = cgroup.confined(hog, 64 * MIB)
+    assert outcome.kills == 1
+    assert outcome.code == -9
+    assert cgroup.confined(hog, 256 * MIB).code == 0
+
+
+def test_the_sampler_sees_memory() -> None:
+    hog = [sys.executable, "-S", "-c", "import time; held = b'x' * (96 << 20); time.sleep(0.5)"]
+    assert cgroup.sampled(hog).peak >= 96 * MIB
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("name", ORDINARY)
+def test_scan_survives_in_its_memory(name: str, limit: int) -> None:
+    holds(name, limit * MIB, threads=2)
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("name", ORDINARY)
+def test_threads_do_not_move_the_limit(name: str, threads: int) -> None:
+    holds(name, 64 * MIB, threads)
+
+
+@pytest.mark.parametrize("name", [f"duckdb-text-{codec}" for codec in CODECS] + ["large-pages-brotli"])
+def test_pages_larger_than_memory_stream_through_every_codec(name: str) -> None:
+    holds(name, 64 * MIB, threads=2)
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_every_row_is_reported(name: str) -> None:
+    run = command("scan", dataset(name), "--memory", "64MiB", "--report", "-")
+    report = cgroup.sampled(run)
+    found = re.search(r'"rows": (\d+)', report.out)
+    assert found, report.err
+    assert int(found[1]) == rows_of(dataset(name))
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("name", ["wide-small-groups", "wide-large-groups", "value-alone", "value-among-small"])
+def test_what_needs_more_is_refused_with_a_number_that_works(name: str, threads: int) -> None:
+    """Each is far too large for 24 MiB; in a container of the number that the refusal names, it is read."""
+    refusal = scan(dataset(name), 24 * MIB, threads)
+    assert refusal.kills == 0
+    assert refusal.code == 3, f"exit {refusal.code}: {refusal.err}"
+    assert refusal.out == ""
+    advice = re.fullmatch(r"weir: --memory 24MiB is too small: .*; try --memory (\d+)MiB\n", refusal.err)
+    assert advice, refusal.err
+    holds(name, int(advice[1]) * MIB, threads)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("name", ["wide-small-groups", "wide-large-groups", "value-alone", "value-among-small"])
+def test_what_needs_more_is_read_or_refused(name: str, limit: int) -> None:
+    """Nothing in between: no kill, no error halfway."""
+    outcome = scan(dataset(name), limit * MIB, threads=2)
+    assert outcome.kills == 0
+    if outcome.code == 0:
+        assert outcome.out.strip() == unlimited(name)
+        return
+    assert outcome.code == 3, f"exit {outcome.code}: {outcome.err}"
+    assert re.search(r"too small: .*; try --memory \d+MiB$", outcome.err)
+    assert outcome.out == ""
