@@ -91,22 +91,41 @@ func (p *Pool[S]) Each(n int, f func(i int, s *S) error) error {
 			}
 		}
 	}
-	j := &job[S]{work: work}
+	j := &job[S]{work: work, left: make(chan struct{})}
 	p.drain()
 	for range min(p.n, n) - 1 {
 		p.each <- j
 	}
 	work(p.own)
-	j.end()
+	j.close()
+	p.help(j)
 	return first
+}
+
+// help does work for later until all threads have left j.
+func (p *Pool[S]) help(j *job[S]) {
+	for {
+		select {
+		case <-j.left:
+			return
+		default:
+		}
+		select {
+		case <-j.left:
+			return
+		case f := <-p.later:
+			f(p.own)
+		}
+	}
 }
 
 // job is one call of Each that threads may join while it lasts.
 type job[S any] struct {
 	work func(*S)
 	mu   sync.Mutex
+	in   int // threads at work
 	over bool
-	wg   sync.WaitGroup
+	left chan struct{} // closed when it is over and nobody is at work
 }
 
 func (j *job[S]) join(s *S) {
@@ -115,18 +134,23 @@ func (j *job[S]) join(s *S) {
 		j.mu.Unlock()
 		return
 	}
-	j.wg.Add(1)
+	j.in++
 	j.mu.Unlock()
-	defer j.wg.Done()
 	j.work(s)
+	j.mu.Lock()
+	if j.in--; j.over && j.in == 0 {
+		close(j.left)
+	}
+	j.mu.Unlock()
 }
 
-// end lets nobody join any more and waits for those who did.
-func (j *job[S]) end() {
+// close lets nobody join any more.
+func (j *job[S]) close() {
 	j.mu.Lock()
-	j.over = true
+	if j.over = true; j.in == 0 {
+		close(j.left)
+	}
 	j.mu.Unlock()
-	j.wg.Wait()
 }
 
 // drain takes out jobs that ended before a thread had time for them.

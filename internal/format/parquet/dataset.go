@@ -34,6 +34,7 @@ type dataset struct {
 	schema *arrow.Schema
 	info   format.Info
 	needs  needs
+	leaves int64 // chosen leaf columns of a file
 }
 
 // file is an open file with the chosen columns found in it.

@@ -58,8 +58,19 @@ func Plan(ctx context.Context, src format.Source, opt format.Options) (format.Da
 		if err := d.measure(ctx, mostFile, mostGroup, budget, &waits); err != nil {
 			return nil, err
 		}
+		d.needs.pages = d.margin(most)
 	}
 	return d, nil
+}
+
+// margin is the memory for pages if some row groups need a little more than
+// the one that was measured; none needs more than most.
+func (d *dataset) margin(most int64) int64 {
+	n := d.needs.pages
+	if d.info.Groups == 1 {
+		return n
+	}
+	return min(n+n/16+min(256, d.leaves)*4096, max(n, most))
 }
 
 // survey adds up what the footer says of the chosen columns, and returns the
@@ -67,6 +78,7 @@ func Plan(ctx context.Context, src format.Source, opt format.Options) (format.Da
 func (d *dataset) survey(ctx context.Context, f *file) (group int, most int64, err error) {
 	var chunks []meta.Chunk
 	d.info.Objects++
+	d.leaves = int64(len(f.leaves))
 	d.info.Rows += f.meta.Rows
 	d.info.Groups += int64(f.meta.Groups())
 	for g := range f.meta.Groups() {

@@ -48,6 +48,7 @@ func (q *pageQueue) next(ctx context.Context, l *leaf, w *worker) (*page, error)
 	if t.claimed.CompareAndSwap(false, true) {
 		close(t.done)
 	}
+	q.help(t, w)
 	<-t.done
 	if t.page != nil || t.err != nil {
 		return t.page, t.err
@@ -55,6 +56,20 @@ func (q *pageQueue) next(ctx context.Context, l *leaf, w *worker) (*page, error)
 	// Nobody had the time, or the memory, to load it ahead.
 	t.ref.ahead = false
 	return l.load(ctx, w, t.ref)
+}
+
+// help loads the pages behind t while another thread is at it.
+func (q *pageQueue) help(t *pageTask, w *worker) {
+	for _, other := range q.tasks {
+		select {
+		case <-t.done:
+			return
+		default:
+		}
+		if other.claimed.CompareAndSwap(false, true) {
+			other.run(q.ctx, w)
+		}
+	}
 }
 
 // fill begins to load pages ahead.

@@ -62,12 +62,26 @@ func tight(ctx context.Context, l *leafPlan, c *meta.Chunk, src source, w *worke
 		cost = 0
 	}
 	cost += int64(mem.BlockSize(streamRAM))
-	need := cost + levelNeed(l, c, cost)
+	need := cost*windows(&h, l.phys) + levelNeed(l, c, cost)
 	// A chunk that is smaller than its stream would be is held whole.
 	held := int64(mem.BlockSize(int(c.Uncompressed)+slack)) + int64(mem.BlockSize(int(c.Compressed)+slack))
 	// No page is open yet while the dictionary is loaded, through a stream if
 	// need be.
 	return dict + max(min(need, held), load+min(cost, held)), nil
+}
+
+// windows is how many windows into a page its encoding reads from at once; see
+// leaf.stored.
+func windows(h *meta.PageHeader, phys int) int64 {
+	switch h.Encoding {
+	case meta.DeltaLengthByteArray:
+		return 2
+	case meta.DeltaByteArray:
+		return 3
+	case meta.ByteStreamSplit:
+		return int64(max(1, phys))
+	}
+	return 1
 }
 
 // dictNeed is the memory of a dictionary, and of its page where the values
@@ -89,7 +103,8 @@ func dictNeed(l *leafPlan, h *meta.PageHeader) (dict, load int64) {
 func levelNeed(l *leafPlan, c *meta.Chunk, cost int64) int64 {
 	var need int64
 	add := func(width uint) {
-		size := c.Values*int64(width)/8 + 64
+		// Runs and packed groups of eight values each have a byte for a header.
+		size := c.Values*int64(width+1)/8 + 64
 		if size > heldLevels {
 			need += cost
 			size = heldLevels

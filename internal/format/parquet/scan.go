@@ -63,7 +63,7 @@ func (d *dataset) Open(ctx context.Context, share *mem.Budget, from stream.Curso
 	s := &scan{ds: d, share: share, waits: waits, object: from.Object, skip: from.Row, cursor: from}
 	count := slabCount(threads)
 	free := share.Limit() - d.needs.meta - d.needs.pages - d.needs.giant
-	most := int64(slabMost)
+	most := int64(slabMost) * int64(min(threads, 4))
 	if d.opt.BatchRows > 0 && d.info.Rows > 0 {
 		want := d.info.InMemory / d.info.Rows * int64(d.opt.BatchRows) * 5 / 4
 		most = max(most, min(want, share.Limit()/(2*count)))

@@ -208,6 +208,10 @@ func (s *pageStreams) openV2() error {
 
 // hold keeps size level bytes in memory.
 func (s *pageStreams) hold(w *window, size int, read func([]byte) error) error {
+	if size == 0 {
+		*w = window{}
+		return nil
+	}
 	block, ok := s.l.alloc(size+slack, false)
 	if !ok {
 		return s.tooSmall(int64(size + slack))
