@@ -15,6 +15,7 @@ import (
 type Batch struct {
 	Record arrow.RecordBatch
 	After  Cursor // where a stream goes on that is reopened behind this batch
+	Last   bool   // of its row group, or the format's word for it
 }
 
 // Rows is the number of rows.

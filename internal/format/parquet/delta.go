@@ -38,6 +38,10 @@ func newDelta(w *window, wide bool) (*delta, error) {
 		return nil, err
 	}
 	block, minis, count := head[0], head[1], head[2]
+	if count == 0 {
+		// A page of nothing but nulls, of which some writers know no block.
+		return &delta{w: w, wide: wide}, nil
+	}
 	if block == 0 || minis == 0 || minis > 4096 || block > 1<<24 || block%minis != 0 || (block/minis)%8 != 0 {
 		return nil, fmt.Errorf("delta: block of %d values in %d miniblocks", block, minis)
 	}

@@ -42,8 +42,8 @@ func (s *scan) openGroup(ctx context.Context, i int) (*group, error) {
 		sum += n
 	}
 	if sum > s.pages.Limit() {
-		return nil, fmt.Errorf("parquet: %s: row group %d: %w", f.name, i, &mem.TooSmallError{
-			Share: "reading", Need: s.share.Limit() + sum - s.pages.Limit(), Limit: s.share.Limit()})
+		return nil, fmt.Errorf("parquet: %s: row group %d: %w", f.name, i,
+			tooSmall("reading", s.share.Limit(), sum-s.pages.Limit()))
 	}
 	if g.extra, err = s.pages.Carve("pages", s.pages.Limit()-sum); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (s *scan) openGroup(ctx context.Context, i int) (*group, error) {
 			return nil, err
 		}
 		l := &leaf{leafPlan: p, chunk: s.chunks[j], src: srcs[j], off: s.chunks[j].Start,
-			siblings: int64(len(f.leaves)), extra: g.extra, reserve: own}
+			siblings: int64(len(f.leaves)), extra: g.extra, reserve: own, share: s.share.Limit()}
 		l.ahead = pageQueue{pool: s.pool, depth: depth, ctx: s.ctx}
 		g.leaves = append(g.leaves, l)
 	}
@@ -242,7 +242,7 @@ func (g *group) enlarge(ctx context.Context, sl *slab, r *region) error {
 	if !ok {
 		var err error
 		if int64(mem.BlockSize(size)) > g.s.giant.Limit() {
-			return &mem.TooSmallError{Share: "a single row", Need: g.s.share.Limit() + int64(mem.BlockSize(size)), Limit: g.s.share.Limit()}
+			return tooSmall("a single row", g.s.share.Limit(), int64(mem.BlockSize(size)))
 		}
 		if block, err = g.s.giant.Map(ctx, size); err != nil {
 			return err

@@ -27,6 +27,7 @@ type leaf struct {
 	siblings int64       // leaves of the row group
 	extra    *mem.Budget // shared by all leaves
 	reserve  *mem.Budget // this leaf's own
+	share    int64       // what the whole scan was given
 
 	// Levels that were decoded but not used: rep[at:n], def[at:n].
 	rep, def []byte
@@ -46,10 +47,13 @@ func (l *leaf) close() {
 // tooSmall is the error for n bytes that neither the leaf's own memory nor
 // what is shared can give.
 func (l *leaf) tooSmall(what string, n int64) error {
-	return &mem.TooSmallError{
-		Share: fmt.Sprintf("%s of column %q", what, l.Path),
-		Need:  l.extra.Limit() + n, Limit: l.extra.Limit(),
-	}
+	return tooSmall(fmt.Sprintf("%s of column %q", what, l.Path), l.share, n)
+}
+
+// tooSmall says which share would have had n bytes more for reading: of what a
+// share is larger, batches take up to a half.
+func tooSmall(what string, share, n int64) error {
+	return &mem.TooSmallError{Share: what, Need: share + 2*n, Limit: share}
 }
 
 // ready makes sure that the current page has entries left; false at the end

@@ -70,7 +70,7 @@ func (d *dataset) margin(most int64) int64 {
 	if d.info.Groups == 1 {
 		return n
 	}
-	return min(n+n/16+min(256, d.leaves)*4096, max(n, most))
+	return min(n+n/64+min(64, d.leaves)*4096, max(n, most))
 }
 
 // survey adds up what the footer says of the chosen columns, and returns the

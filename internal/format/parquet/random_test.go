@@ -91,9 +91,9 @@ func (d *dice) one(b array.Builder, nullable bool) {
 	case *array.Float16Builder:
 		b.Append(float16.FromBits(uint16(v())))
 	case *array.Float32Builder:
-		b.Append(math.Float32frombits(uint32(v())))
+		b.Append(float32(oneNaN(float64(math.Float32frombits(uint32(v()))))))
 	case *array.Float64Builder:
-		b.Append(math.Float64frombits(v()))
+		b.Append(oneNaN(math.Float64frombits(v())))
 	case *array.ListBuilder:
 		b.Append(true)
 		elem := b.Type().(*arrow.ListType).ElemField()
@@ -114,6 +114,14 @@ func (d *dice) one(b array.Builder, nullable bool) {
 	default:
 		d.whole(b)
 	}
+}
+
+// oneNaN makes all NaN one, as arrow-go's dictionaries do.
+func oneNaN(v float64) float64 {
+	if math.IsNaN(v) {
+		return math.NaN()
+	}
+	return v
 }
 
 // length is that of a list: many are empty, few are long.

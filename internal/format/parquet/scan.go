@@ -12,17 +12,12 @@ import (
 	"github.com/weir-data/weir/internal/stream"
 )
 
-const (
-	// slabMost is the largest slab unless the user asks for larger batches.
-	slabMost = 2 << 20
-	// rowsMost is the largest batch unless the user asks for larger ones.
-	rowsMost = 64 << 10
-)
-
-// scan is the stream over all files of a dataset.
+// scan is a stream over the row groups of all files of a dataset, or over
+// every strideth of them.
 type scan struct {
 	ds     *dataset
 	share  *mem.Budget
+	own    *mem.Budget // share, if it was carved for this scan
 	slabs  *mem.Budget // batches
 	pages  *mem.Budget // dictionaries, pages, decompressors
 	giant  *mem.Budget // rows larger than a slab
@@ -43,64 +38,15 @@ type scan struct {
 	skip      int64 // rows of the object to pass over
 	cursor    stream.Cursor
 	closed    bool
+
+	lane, stride int // reads row groups number lane, lane+stride, … of those with rows
+	number       int // of the next row group with rows
 }
 
 // estimate is what a leaf's last batch was like.
 type estimate struct {
 	entries float64 // a row
 	bytes   float64 // an entry
-}
-
-// Open reads the dataset from a cursor on.
-func (d *dataset) Open(ctx context.Context, share *mem.Budget, from stream.Cursor, waits *stream.Waits) (stream.Stream, error) {
-	if floor := d.Floor(); share.Limit() < floor {
-		return nil, &mem.TooSmallError{Share: "reading", Need: floor, Limit: share.Limit()}
-	}
-	if waits == nil {
-		waits = new(stream.Waits)
-	}
-	threads := max(1, d.opt.Threads)
-	s := &scan{ds: d, share: share, waits: waits, object: from.Object, skip: from.Row, cursor: from}
-	count := slabCount(threads)
-	free := share.Limit() - d.needs.meta - d.needs.pages - d.needs.giant
-	most := int64(slabMost) * int64(min(threads, 4))
-	if d.opt.BatchRows > 0 && d.info.Rows > 0 {
-		want := d.info.InMemory / d.info.Rows * int64(d.opt.BatchRows) * 5 / 4
-		most = max(most, min(want, share.Limit()/(2*count)))
-	}
-	size := max(min(free/(2*count), most), int64(mem.BlockSize(int(d.needs.slab))))
-	s.slabSize = int(size)
-	for mem.BlockSize(s.slabSize) > int(size) {
-		s.slabSize -= 4096
-	}
-	s.slabSize = max(s.slabSize, int(d.needs.slab))
-	for _, part := range []struct {
-		b    **mem.Budget
-		name string
-		n    int64
-	}{
-		{&s.slabs, "batches", count * int64(mem.BlockSize(s.slabSize))},
-		{&s.giant, "rows", d.needs.giant},
-	} {
-		b, err := share.Carve(part.name, part.n)
-		if err != nil {
-			s.Close()
-			return nil, err
-		}
-		*part.b = b
-	}
-	pages, err := share.Carve("pages", share.Limit()-s.slabs.Limit()-s.giant.Limit()-d.needs.meta)
-	if err != nil {
-		s.Close()
-		return nil, err
-	}
-	s.pages = pages
-	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	s.pool = stream.NewPool(threads, newWorker)
-	if threads == 1 {
-		return s, nil
-	}
-	return stream.Prefetch(s, 1, waits), nil
 }
 
 // depth is how many pages of each leaf are loaded ahead: some where there are
@@ -143,7 +89,7 @@ func (s *scan) Next(ctx context.Context) (*stream.Batch, error) {
 		return nil, fmt.Errorf("parquet: %s: row group %d, %w", s.file.name, s.nextGroup-1, err)
 	}
 	s.cursor.Row += rec.NumRows()
-	return &stream.Batch{Record: rec, After: s.cursor}, nil
+	return &stream.Batch{Record: rec, After: s.cursor, Last: s.group.rows == 0}, nil
 }
 
 // advance opens the next row group that has rows to read.
@@ -163,6 +109,10 @@ func (s *scan) advance(ctx context.Context) error {
 			if rows == 0 || first+rows <= s.skip {
 				continue
 			}
+			s.number++
+			if (s.number-1)%s.stride != s.lane {
+				continue
+			}
 			return s.enter(ctx, s.nextGroup-1, first, rows)
 		}
 		s.file.close()
@@ -180,6 +130,7 @@ func (s *scan) enter(ctx context.Context, i int, first, rows int64) error {
 		return err
 	}
 	s.group = g
+	s.cursor.Row = max(first, s.skip)
 	if s.skip > first {
 		if err := g.pass(ctx, s.skip-first); err != nil {
 			return fmt.Errorf("parquet: %s: row group %d, %w", s.file.name, i, err)
@@ -240,5 +191,6 @@ func (s *scan) Close() error {
 	s.pages.Close()
 	s.giant.Close()
 	s.slabs.Close()
+	s.own.Close()
 	return nil
 }

@@ -63,7 +63,9 @@ func TestFlatTypesInEveryCodecAndPage(t *testing.T) {
 func encodings(typ arrow.DataType) []pq.Encoding {
 	switch typ.ID() {
 	case arrow.BOOL:
-		return []pq.Encoding{pq.Encodings.RLE}
+		// arrow-go writes wrong values when a page takes it several calls;
+		// see TestRLEBooleans.
+		return nil
 	case arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64, arrow.UINT8, arrow.UINT16, arrow.UINT32, arrow.UINT64,
 		arrow.DATE32, arrow.TIME32, arrow.TIME64, arrow.TIMESTAMP:
 		return []pq.Encoding{pq.Encodings.DeltaBinaryPacked, pq.Encodings.ByteStreamSplit}
@@ -107,6 +109,20 @@ func TestEncodings(t *testing.T) {
 					l.each = each
 					sameRows(t, write(t, rec, l), rec)
 				})
+			}
+		}
+	}
+}
+
+func TestRLEBooleans(t *testing.T) {
+	for _, run := range []int{0, 3, 100} {
+		for _, nulls := range []float64{0, 0.1, 0.9, 1} {
+			d := newDice(uint64(run))
+			d.run, d.nulls = run, nulls
+			rec := table(column{"b", d.values(arrow.FixedWidthTypes.Boolean, true, 1000), true},
+				column{"r", d.values(arrow.FixedWidthTypes.Boolean, false, 1000), false})
+			for _, v2 := range []bool{false, true} {
+				sameRows(t, write(t, rec, layout{encoding: pq.Encodings.RLE, v2: v2, group: 300}), rec)
 			}
 		}
 	}
@@ -160,7 +176,7 @@ func TestStringLengths(t *testing.T) {
 		rec := table(column{"s", d.values(arrow.BinaryTypes.String, false, rows), false},
 			column{"n", d.values(arrow.BinaryTypes.Binary, true, rows), true})
 		for _, e := range []pq.Encoding{pq.Encodings.Plain, pq.Encodings.DeltaLengthByteArray, pq.Encodings.DeltaByteArray} {
-			sameRows(t, write(t, rec, layout{encoding: e, codec: compress.Codecs.Snappy}), rec)
+			sameRows(t, write(t, rec, layout{encoding: e, codec: compress.Codecs.Zstd}), rec)
 		}
 		sameRows(t, write(t, rec, layout{dict: true, page: 700}), rec)
 		if t.Failed() {

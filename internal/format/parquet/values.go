@@ -37,7 +37,7 @@ func (l *leaf) arrowed(v values) values {
 // dictValues reads indices into the chunk's dictionary.
 func (l *leaf) dictValues(w *window) (values, error) {
 	if l.dict == nil {
-		return nil, errors.New("the column has no dictionary page")
+		return noDict{}, nil
 	}
 	// A page of nothing but nulls may have no byte at all.
 	var width uint
@@ -57,9 +57,30 @@ func (l *leaf) dictValues(w *window) (values, error) {
 	return &dictFixed{h: h, dict: l.dict}, nil
 }
 
+// noDict stands for the indices of a chunk without a dictionary: a chunk of
+// nothing but nulls needs none.
+type noDict struct{}
+
+var errNoDict = errors.New("the column has no dictionary page")
+
+func (noDict) fixed(_ []byte, n int) error {
+	if n > 0 {
+		return errNoDict
+	}
+	return nil
+}
+
+func (noDict) bytes(_ *byteColumn, n int) (int, error) {
+	return 0, noDict{}.fixed(nil, n)
+}
+
 // stored reads physical values.
 func (l *leaf) stored(enc meta.Encoding, size int, sections func(skip int) (*window, error)) (values, error) {
 	count := 1
+	if size == 0 {
+		// Nothing but nulls: there may be no header either.
+		enc = meta.Plain
+	}
 	switch enc {
 	case meta.DeltaLengthByteArray:
 		count = 2
