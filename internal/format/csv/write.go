@@ -125,7 +125,7 @@ func (c *Writer) valid(a arrow.Array) json.Value {
 
 // field writes s, in quotes where it needs them.
 func field(o *render.Out, s []byte) {
-	if len(s) > 0 && bytes.IndexAny(s, "\",\r\n") < 0 {
+	if len(s) > 0 && !bytes.ContainsAny(s, "\",\r\n") {
 		o.Write(s)
 		return
 	}

@@ -35,7 +35,7 @@ func newRows(t *testing.T, records []arrow.RecordBatch) *rows {
 		w.n = all.Len()
 		w.names, w.types = append(w.names, f.Name), append(w.types, all.DataType())
 		typ := comparable(all.DataType())
-		w.columns = append(w.columns, array.MakeFromData(retyped(all.Data(), typ)))
+		w.columns = append(w.columns, retyped(all, typ))
 	}
 	return w
 }
@@ -84,7 +84,7 @@ func (w *rows) check(t *testing.T, rec arrow.RecordBatch, at int) {
 		if !alike(col.DataType(), w.types[i]) || col.Len() != n {
 			t.Fatalf("column %q of %d rows of %s in a batch of %d rows", w.names[i], col.Len(), col.DataType(), n)
 		}
-		got := array.MakeFromData(retyped(col.Data(), want.DataType()))
+		got := retyped(col, want.DataType())
 		if !array.SliceEqual(got, 0, int64(n), want, int64(at), int64(at+n)) {
 			w.explain(t, i, got, at)
 		}
@@ -156,13 +156,20 @@ func comparable(t arrow.DataType) arrow.DataType {
 	return t
 }
 
-// retyped is d seen as typ, which has the same layout.
-func retyped(d arrow.ArrayData, typ arrow.DataType) arrow.ArrayData {
+// retyped is a seen as typ, which has the same layout. The caller releases it.
+func retyped(a arrow.Array, typ arrow.DataType) arrow.Array {
+	d := retypedData(a.Data(), typ)
+	defer d.Release()
+	return array.MakeFromData(d)
+}
+
+func retypedData(d arrow.ArrayData, typ arrow.DataType) arrow.ArrayData {
 	children := d.Children()
 	if nested, ok := typ.(arrow.NestedType); ok {
 		children = make([]arrow.ArrayData, len(d.Children()))
 		for i, c := range d.Children() {
-			children[i] = retyped(c, nested.Fields()[i].Type)
+			children[i] = retypedData(c, nested.Fields()[i].Type)
+			defer children[i].Release()
 		}
 	}
 	return array.NewData(typ, d.Len(), d.Buffers(), children, d.NullN(), d.Offset())

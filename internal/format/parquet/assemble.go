@@ -78,7 +78,8 @@ func (a *assembler) leaf(r *region) (arrow.ArrayData, error) {
 	if typ.ID() == arrow.NULL {
 		return wrap(typ, slots, slots, []*memory.Buffer{nil}, nil), nil
 	}
-	if nulls > 0 && !l.Node.Field.Nullable {
+	// What is required may be missing with the struct it is in.
+	if nulls > 0 && !l.Node.Field.Nullable && int(l.slotDef) == int(l.MaxDef) {
 		return nil, fmt.Errorf("%w: %q: a null where none may be", errData, l.Path)
 	}
 	buffers := make([]*memory.Buffer, 2, 3)

@@ -151,7 +151,7 @@ func (l *leaf) append(w *worker, r *region, k int) (full bool, err error) {
 	def := l.def[l.at : l.at+k]
 	slots, valid := countBoth(def, l.slotDef, uint8(l.MaxDef))
 	if l.shape == byteShape {
-		if k, slots, valid, err = l.appendBytes(r, k, slots, valid); err != nil {
+		if k, err = l.appendBytes(r, k, slots, valid); err != nil {
 			return false, err
 		}
 		full = k < len(def)
@@ -185,13 +185,13 @@ func (l *leaf) append(w *worker, r *region, k int) (full bool, err error) {
 	return full, nil
 }
 
-// appendBytes decodes values of varying length and returns the entries, slots
-// and values there was room for.
-func (l *leaf) appendBytes(r *region, k, slots, valid int) (int, int, int, error) {
+// appendBytes decodes values of varying length and returns the entries there
+// was room for.
+func (l *leaf) appendBytes(r *region, k, slots, valid int) (int, error) {
 	first := r.col.n
 	got, err := l.page.vals.bytes(&r.col, valid)
 	if err != nil {
-		return 0, 0, 0, bad("values", err)
+		return 0, bad("values", err)
 	}
 	def := l.def[l.at : l.at+k]
 	if got < valid {
@@ -218,7 +218,7 @@ func (l *leaf) appendBytes(r *region, k, slots, valid int) (int, int, int, error
 	}
 	r.col.n = first + slots
 	r.slots += slots
-	return k, slots, valid, nil
+	return k, nil
 }
 
 // spreadEnds is spread for ends[1:]: a slot that is null ends where the one

@@ -17,6 +17,7 @@ type group struct {
 	rows   int64 // not yet in a batch
 	leaves []*leaf
 	extra  *mem.Budget
+	sum    int64 // set aside for the leaves
 	ahead  []*readahead
 	// carried are rows that some leaves decoded but the last batch did not
 	// take, because another leaf had no room for them.
@@ -37,15 +38,14 @@ func (s *scan) openGroup(ctx context.Context, i int) (*group, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parquet: %s: row group %d, %w", f.name, i, err)
 	}
-	var sum int64
 	for _, n := range needs {
-		sum += n
+		g.sum += n
 	}
-	if sum > s.pages.Limit() {
-		return nil, fmt.Errorf("parquet: %s: row group %d: %w", f.name, i,
-			tooSmall("reading", s.share.Limit(), sum-s.pages.Limit()))
+	rest := s.freePages() - g.sum
+	if rest < 0 {
+		return nil, fmt.Errorf("parquet: %s: row group %d: %w", f.name, i, tooSmall("reading", s.share.Limit(), -rest))
 	}
-	if g.extra, err = s.pages.Carve("pages", s.pages.Limit()-sum); err != nil {
+	if g.extra, err = s.pages.Carve("pages", rest); err != nil {
 		return nil, err
 	}
 	depth := s.depth(len(f.leaves))
@@ -64,6 +64,10 @@ func (s *scan) openGroup(ctx context.Context, i int) (*group, error) {
 	return g, nil
 }
 
+// freePages is the memory for a row group while none is open. Batches that the
+// consumer still has may hold some of it; see group.lend.
+func (s *scan) freePages() int64 { return s.pages.Limit() - s.pages.Used() }
+
 // needs is the memory to set aside for each leaf.
 func (g *group) needs(ctx context.Context, chunks []meta.Chunk) ([]int64, error) {
 	s := g.s
@@ -73,7 +77,7 @@ func (g *group) needs(ctx context.Context, chunks []meta.Chunk) ([]int64, error)
 		out[i] = loose(&chunks[i])
 		sum += out[i]
 	}
-	if sum <= s.pages.Limit()/2 {
+	if sum <= s.freePages()/2 {
 		return out, nil
 	}
 	for i := range chunks {
@@ -140,15 +144,14 @@ func (g *group) at(i int, err error) error {
 func (g *group) layout(ctx context.Context, n int) (*slab, []region, int, error) {
 	s := g.s
 	sizes := make([]extent, len(g.leaves))
-	total := g.extents(sizes, n)
-	for total > s.slabSize && n > 1 {
-		n = max(1, min(n-1, int(float64(n)*float64(s.slabSize)/float64(total)*0.98)))
-		total = g.extents(sizes, n)
-	}
+	n, total := g.fit(sizes, n)
 	size := total
 	if size > s.slabSize/4 {
 		// One size for nearly all slabs, so that each is used again.
 		size = max(size, s.slabSize)
+	}
+	if need := int64(mem.BlockSize(size)); need > s.slabs.Limit() {
+		return nil, nil, 0, tooSmall("a single row", s.share.Limit(), need)
 	}
 	block, err := s.slabs.Map(ctx, size)
 	if err != nil {
@@ -168,39 +171,6 @@ func (g *group) layout(ctx context.Context, n int) (*slab, []region, int, error)
 	g.block.Free()
 	g.block = nil
 	return newSlab(block), regions, n, nil
-}
-
-// extent is how large a region is made.
-type extent struct{ entries, data int }
-
-// extents estimates the regions for n rows and returns their sum.
-func (g *group) extents(out []extent, n int) int {
-	total := 0
-	for i, l := range g.leaves {
-		e := extent{entries: n}
-		est := &g.s.estimates[i]
-		c := &g.carried[i]
-		if l.MaxRep > 0 {
-			per := est.entries
-			if per == 0 {
-				per = float64(l.chunk.Values) / float64(max(1, g.s.groupRows))
-			}
-			e.entries = int(float64(n)*per*1.25) + 16
-			e.entries = max(e.entries, c.entries+16)
-		}
-		e.entries = max(e.entries, c.entries)
-		if l.shape == byteShape {
-			per := est.bytes
-			if per == 0 {
-				per = float64(l.chunk.Uncompressed) / float64(max(1, l.chunk.Values))
-			}
-			e.data = max(int(float64(e.entries)*per*1.25)+256, c.col.end+256)
-			e.data = min(e.data, maxValue-64)
-		}
-		out[i] = e
-		total += regionSize(l.leafPlan, e.entries, e.data)
-	}
-	return total
 }
 
 // grow finds how many rows all leaves have, at least one: a row that is larger
@@ -235,7 +205,7 @@ func (g *group) enlarge(ctx context.Context, sl *slab, r *region) error {
 		return fmt.Errorf("%w: a row of more than 2 GiB", errData)
 	}
 	size := regionSize(l, entries, data)
-	block, ok := g.extra.TryMap(size)
+	block, ok := g.lend(size)
 	if !ok {
 		block, ok = g.s.slabs.TryMap(size)
 	}
@@ -253,6 +223,16 @@ func (g *group) enlarge(ctx context.Context, sl *slab, r *region) error {
 	bigger.carry(r, 0)
 	*r = bigger
 	return nil
+}
+
+// lend maps memory for a batch out of what is for pages. The batch may outlive
+// the row group, so it leaves as much as any row group needs.
+func (g *group) lend(size int) (*mem.Block, bool) {
+	keep := max(0, g.s.ds.needs.pages-g.sum)
+	if g.extra.Limit()-g.extra.Used()-int64(mem.BlockSize(size)) < keep {
+		return nil, false
+	}
+	return g.extra.TryMap(size)
 }
 
 // carry keeps what the leaves decoded behind the first n rows.

@@ -23,7 +23,6 @@ type leaf struct {
 	dictRef  pageRef // where the dictionary page lies; body 0: none seen
 	page     *page
 	ahead    pageQueue
-	dropped  int64       // the source may forget what lies before
 	siblings int64       // leaves of the row group
 	extra    *mem.Budget // shared by all leaves
 	reserve  *mem.Budget // this leaf's own

@@ -52,24 +52,28 @@ func (g *group) discard(ctx context.Context, l *leaf, n int64) error {
 	if n == 0 {
 		return nil
 	}
-	block, err := g.s.slabs.Map(ctx, g.s.slabSize)
+	half := g.s.slabSize / 2 &^ 63
+	e := extent{entries: pendSize}
+	for e.entries > 1 && e.size(l.leafPlan) > half/2 {
+		e.entries /= 2
+	}
+	if l.shape == byteShape {
+		e.data = max(0, half-e.size(l.leafPlan))
+	}
+	half = max(half, e.size(l.leafPlan))
+	block, err := g.s.slabs.Map(ctx, max(g.s.slabSize, 2*half))
 	if err != nil {
 		return err
 	}
 	sl := newSlab(block)
 	defer func() { sl.release() }()
-	entries := pendSize
-	data := 0
-	if l.shape == byteShape {
-		data = g.s.slabSize/2 - regionSize(l.leafPlan, entries, 0)
-	}
-	fresh := func(half int) region {
-		return newRegion(l.leafPlan, entries, data, block.Bytes()[half*(g.s.slabSize/2)&^63:])
+	fresh := func(i int) region {
+		return newRegion(l.leafPlan, e.entries, e.data, block.Bytes()[i*half:])
 	}
 	// Two halves take turns, so that a row begun in one can go on in the other.
 	r := fresh(0)
-	for half := 1; ; half = 1 - half {
-		want := int(min(n, int64(entries)))
+	for i := 1; ; i = 1 - i {
+		want := int(min(n, int64(e.entries)))
 		if err := l.decode(ctx, g.s.pool.Own(), &r, want); err != nil {
 			return err
 		}
@@ -84,12 +88,11 @@ func (g *group) discard(ctx context.Context, l *leaf, n int64) error {
 		if n -= int64(r.rows); n == 0 {
 			return nil
 		}
-		next := fresh(half)
-		if e, _ := r.cut(r.rows); r.entries-e > next.cap || len(r.col.data) > len(next.col.data) {
-			// A large row was enlarged; what is left of it may be large too.
-			next = newRegion(l.leafPlan, r.cap, len(r.col.data), make([]byte, regionSize(l.leafPlan, r.cap, len(r.col.data))))
-		}
+		// A region that was enlarged holds one row and nothing behind it, so
+		// that what is left of r fits.
+		next := fresh(i)
 		next.carry(&r, r.rows)
 		r = next
+		sl.trim()
 	}
 }

@@ -94,7 +94,8 @@ func (d *dataset) survey(ctx context.Context, f *file) (group int, most int64, e
 			inMemory += size
 			d.info.Bytes += c.Compressed
 			if c.Values > 0 && size/c.Values > slabFloor/8 {
-				d.needs.giant = max(d.needs.giant, int64(mem.BlockSize(int(size/c.Values*65/64)+4096)))
+				// Others may be twice as large as the mean one.
+				d.needs.giant = max(d.needs.giant, int64(mem.BlockSize(int(min(size, 2*size/c.Values)*65/64)+4096)))
 			}
 		}
 		d.info.InMemory += inMemory
@@ -129,6 +130,7 @@ func (d *dataset) measure(ctx context.Context, i, g int, budget *mem.Budget, wai
 		return err
 	}
 	w := newWorker()
+	var one, some int64 // bytes of a row, and of as many as a batch should hold
 	for j := range chunks {
 		c := &chunks[j]
 		if c.Values == 0 {
@@ -140,15 +142,21 @@ func (d *dataset) measure(ctx context.Context, i, g int, budget *mem.Budget, wai
 		}
 		d.needs.pages += min(n, loose(c))
 		per := float64(c.Values) / float64(max(1, groupRows(f, g)))
-		e := int(minRows*per) + 16
-		data := 0
-		if f.leaves[j].shape == byteShape {
-			data = min(int(float64(e)*float64(c.Uncompressed)/float64(c.Values)), slabFloor)
-		}
-		d.needs.slab += int64(regionSize(f.leaves[j], e, data))
+		one += regionsFor(f.leaves[j], c, 1.25*per)
+		some += regionsFor(f.leaves[j], c, minRows*per)
 	}
-	d.needs.slab = max(d.needs.slab, slabFloor)
+	d.needs.slab = max(one, min(some, slabEnough), slabFloor)
 	return nil
+}
+
+// regionsFor is the bytes of a region for that many entries of a chunk.
+func regionsFor(l *leafPlan, c *meta.Chunk, entries float64) int64 {
+	e := min(int(entries), int(c.Values)) + 16
+	data := 0
+	if l.shape == byteShape {
+		data = min(int(float64(e)*float64(c.Uncompressed)/float64(c.Values)), slabFloor)
+	}
+	return int64(regionSize(l, e, data))
 }
 
 func groupRows(f *file, g int) int64 {
@@ -160,8 +168,10 @@ const (
 	// slabFloor is the smallest slab: below it, batches are so small that
 	// starting one costs more than decoding it.
 	slabFloor = 512 << 10
-	// minRows is the least number of rows a batch should hold.
+	// minRows is the least number of rows a batch should hold,
 	minRows = 64
+	// slabEnough is a slab that may hold less than that.
+	slabEnough = 8 << 20
 )
 
 // slabs is how many batches exist at once: one with the consumer, one being

@@ -79,6 +79,21 @@ func readDigest(t testing.TB, src format.Source, opt format.Options, share int64
 	}
 }
 
+// readRetry is readDigest that, where a row is much larger than the mean one,
+// tries again with the share that the error asks for.
+func readRetry(t testing.TB, src format.Source, opt format.Options, share int64, from stream.Cursor) (got string, rows int64, err error) {
+	t.Helper()
+	for range 8 {
+		got, rows, err = readDigest(t, src, opt, share, from)
+		small, ok := errors.AsType[*mem.TooSmallError](err)
+		if !ok || small.Share != "a single row" || small.Need <= share {
+			break
+		}
+		share = small.Need
+	}
+	return got, rows, err
+}
+
 func empty(t testing.TB, b *mem.Budget) {
 	t.Helper()
 	if b.Leased() != 0 || b.Used() != 0 {
@@ -98,7 +113,7 @@ func sameRows(t testing.TB, file []byte, rec arrow.RecordBatch) {
 		share          int64
 		threads, batch int
 	}{{1 << 28, 1, 0}, {0, 1, 0}, {1 << 28, 2, 100}, {0, 3, 7}} {
-		got, rows, err := readDigest(t, src, format.Options{Threads: c.threads, BatchRows: c.batch}, c.share, stream.Cursor{})
+		got, rows, err := readRetry(t, src, format.Options{Threads: c.threads, BatchRows: c.batch}, c.share, stream.Cursor{})
 		if err != nil {
 			t.Errorf("share %d, threads %d, batch %d: %v", c.share, c.threads, c.batch, err)
 			return
@@ -116,7 +131,7 @@ func sameRows(t testing.TB, file []byte, rec arrow.RecordBatch) {
 	defer rest.Release()
 	want = digestOf(t, rest)
 	for _, share := range []int64{0, 1 << 28} {
-		got, rows, err := readDigest(t, src, format.Options{}, share, stream.Cursor{Row: half})
+		got, rows, err := readRetry(t, src, format.Options{}, share, stream.Cursor{Row: half})
 		if err != nil || got != want {
 			t.Errorf("share %d, from row %d: %d rows, want %d; right: %v; %v", share, half, rows, rec.NumRows()-half, got == want, err)
 		}

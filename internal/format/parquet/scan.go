@@ -65,6 +65,9 @@ func (s *scan) Cursor() stream.Cursor { return s.cursor }
 
 // Next returns the next batch.
 func (s *scan) Next(ctx context.Context) (*stream.Batch, error) {
+	if s.closed {
+		return nil, io.ErrClosedPipe
+	}
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err

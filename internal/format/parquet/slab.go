@@ -22,6 +22,14 @@ func newSlab(b *mem.Block) *slab {
 	return s
 }
 
+// trim frees all blocks but the first, of which no buffer was made.
+func (s *slab) trim() {
+	for _, b := range s.blocks[1:] {
+		b.Free()
+	}
+	s.blocks = s.blocks[:1]
+}
+
 // buffer wraps a part of the slab.
 func (s *slab) buffer(b []byte) *memory.Buffer {
 	s.refs.Add(1)

@@ -1,0 +1,59 @@
+# weir: make build | demo | test | lint | bench | fuzz
+
+SHELL := /bin/bash
+export CGO_ENABLED := 0
+export GOFLAGS := -buildvcs=false
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+PYTHON ?= python3
+# Virtual environments are named after what is in them, outside the tree.
+VENV = $(HOME)/.cache/weir/venv-$(shell sha256sum tests/requirements.txt | cut -c1-12)
+
+.PHONY: build demo test test-go test-python lint bench fuzz cross clean
+
+build:
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/weir ./cmd/weir
+
+# demo makes a sample dataset and scans it inside a small memory limit.
+demo: build
+	examples/demo.sh
+
+test: build test-go test-python
+
+# The race detector needs cgo for the tests only; the product is built without.
+test-go:
+	CGO_ENABLED=$(shell command -v gcc >/dev/null && echo 1 || echo 0) \
+	  go test $(shell command -v gcc >/dev/null && echo -race) -timeout 20m ./...
+
+test-python: build $(VENV)/ready
+	cd tests && WEIR_BIN=$(CURDIR)/bin/weir $(VENV)/bin/python -m pytest -q -p no:cacheprovider
+
+$(VENV)/ready: tests/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install -q --disable-pip-version-check -r tests/requirements.txt
+	touch $@
+
+lint: $(VENV)/ready
+	@test -z "$$(gofmt -l cmd internal)" || { gofmt -l cmd internal; echo 'run gofmt -w on these'; exit 1; }
+	go vet ./...
+	go tool -modfile=tools/go.mod staticcheck ./...
+	$(VENV)/bin/ruff check tests bench
+
+bench: build
+	$(PYTHON) bench/run.py
+
+# fuzz runs every fuzz target for FUZZTIME.
+FUZZTIME ?= 60s
+fuzz:
+	@for p in $$(grep -rl '^func Fuzz' --include=*_test.go internal | xargs -n1 dirname | sort -u); do \
+	  for f in $$(grep -rhoE '^func Fuzz\w+' $$p/*_test.go | cut -c6-); do \
+	    echo "$$p $$f"; go test ./$$p -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5x || exit 1; \
+	  done; done
+
+# cross shows that it builds where we cannot run it.
+cross:
+	GOOS=linux GOARCH=arm64 go build -o /dev/null ./cmd/weir
+	GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/weir
+
+clean:
+	rm -rf bin demo-data

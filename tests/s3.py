@@ -1,0 +1,87 @@
+"""A local S3 service for the time of a test run: versitygw, pinned as a tool of the repository."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from pyarrow import fs
+
+TOOL = "github.com/versity/versitygw/cmd/versitygw"
+REPOSITORY = Path(__file__).resolve().parent.parent
+ACCESS, SECRET, REGION = "weir", "weir-test-secret", "us-east-1"
+
+
+@dataclass(frozen=True)
+class Service:
+    """A running service with one bucket."""
+
+    address: str
+    bucket: str
+
+    def env(self) -> dict[str, str]:
+        """What weir must find in its environment."""
+        return credentials(f"http://{self.address}")
+
+    def put(self, source: Path, key: str) -> None:
+        """Uploads a file, or a directory with what is in it."""
+        remote = fs.S3FileSystem(access_key=ACCESS, secret_key=SECRET, region=REGION, endpoint_override=self.address, scheme="http")
+        fs.copy_files(str(source), f"{self.bucket}/{key}", source_filesystem=fs.LocalFileSystem(), destination_filesystem=remote)
+
+
+def credentials(endpoint: str) -> dict[str, str]:
+    """An environment that speaks to the endpoint and nothing else."""
+    nowhere = {"AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull, "AWS_SESSION_TOKEN": "", "AWS_PROFILE": ""}
+    keys = {"AWS_ACCESS_KEY_ID": ACCESS, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_REGION": REGION}
+    return nowhere | keys | {"AWS_ENDPOINT_URL": endpoint, "AWS_ENDPOINT_URL_S3": ""}
+
+
+@cache
+def program() -> str | None:
+    """The service's binary, built where it has yet to be, which takes minutes; None without Go."""
+    if not shutil.which("go"):
+        return None
+    env = os.environ | {"CGO_ENABLED": "0", "GOEXPERIMENT": ""}
+    ask = ["go", "tool", "-modfile=tools/go.mod", "-n", TOOL]
+    return subprocess.run(ask, cwd=REPOSITORY, env=env, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def healthy(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://{address}/health", timeout=1) as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+@contextmanager
+def service(binary: str, folder: Path, bucket: str) -> Iterator[Service]:
+    """A service over the folder, which has the bucket in it."""
+    (folder / bucket).mkdir(parents=True)
+    address = f"127.0.0.1:{free_port()}"
+    options = ["--port", address, "--access", ACCESS, "--secret", SECRET, "--region", REGION, "--quiet", "--keep-alive", "--health", "/health"]
+    with subprocess.Popen([binary, *options, "posix", str(folder)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            end = time.monotonic() + 20
+            while not healthy(address):
+                assert process.poll() is None and time.monotonic() < end, "the S3 service does not start"
+                time.sleep(0.05)
+            yield Service(address, bucket)
+        finally:
+            process.terminate()
