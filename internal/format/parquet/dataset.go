@@ -35,6 +35,7 @@ type dataset struct {
 	info   format.Info
 	needs  needs
 	leaves int64 // chosen leaf columns of a file
+	remote bool  // a read costs a round trip
 }
 
 // file is an open file with the chosen columns found in it.
@@ -171,18 +172,21 @@ func names(all []*meta.Node) string {
 	return strings.Join(out, ", ")
 }
 
-// same finds the columns of schema by name.
+// same finds the columns of schema by name; where several have one name, in
+// their order.
 func same(all []*meta.Node, schema *arrow.Schema) ([]*meta.Node, error) {
-	byName := make(map[string]*meta.Node, len(all))
+	byName := make(map[string][]*meta.Node, len(all))
 	for _, n := range all {
-		byName[n.Name] = n
+		byName[n.Name] = append(byName[n.Name], n)
 	}
 	out := make([]*meta.Node, 0, schema.NumFields())
 	for _, f := range schema.Fields() {
-		n := byName[f.Name]
-		if n == nil {
+		list := byName[f.Name]
+		if len(list) == 0 {
 			return nil, fmt.Errorf("%w: no column %q, which the first file has", errData, f.Name)
 		}
+		n := list[0]
+		byName[f.Name] = list[1:]
 		if !arrow.TypeEqual(n.Field.Type, f.Type) {
 			return nil, fmt.Errorf("%w: column %q is %s, in the first file it is %s", errData, f.Name, n.Field.Type, f.Type)
 		}

@@ -96,6 +96,20 @@ func TestGiantValuesOnly(t *testing.T) {
 	}
 }
 
+// TestTwoGiantsInARow: two columns, whose values find no room in a slab, at the
+// floor.
+func TestTwoGiantsInARow(t *testing.T) {
+	rec := table(column{"a", texts(1<<20, 3<<20, 900<<10, 1<<20), false}, column{"i", newDice(1).values(arrow.PrimitiveTypes.Int8, false, 4), false},
+		column{"b", texts(2<<20, 1<<20, 2<<20, 1<<20), false})
+	for _, threads := range []int{1, 4} {
+		file := write(t, rec, layout{codec: compress.Codecs.Zstd, v2: true})
+		got, rows, err := readDigest(t, sourceOf(file), format.Options{Threads: threads}, 0, stream.Cursor{})
+		if err != nil || got != digestOf(t, rec) {
+			t.Errorf("at the floor: %d rows, %v", rows, err)
+		}
+	}
+}
+
 // TestGiantRows: lists of a million elements.
 func TestGiantRows(t *testing.T) {
 	d := newDice(1)

@@ -49,7 +49,7 @@ func (s *scan) openGroup(ctx context.Context, i int) (*group, error) {
 		return nil, err
 	}
 	depth := s.depth(len(f.leaves))
-	srcs := g.sources(f.src, s.chunks)
+	srcs := g.sources(ctx, i)
 	for j, p := range f.leaves {
 		own, err := s.pages.Carve(p.Path, needs[j])
 		if err != nil {
@@ -68,25 +68,32 @@ func (s *scan) openGroup(ctx context.Context, i int) (*group, error) {
 // consumer still has may hold some of it; see group.lend.
 func (s *scan) freePages() int64 { return s.pages.Limit() - s.pages.Used() }
 
-// needs is the memory to set aside for each leaf.
+// needs is the memory to set aside for each leaf: for whole pages where all of
+// that fits, else what the first pages' headers say.
 func (g *group) needs(ctx context.Context, chunks []meta.Chunk) ([]int64, error) {
 	s := g.s
 	out := make([]int64, len(chunks))
 	var sum int64
 	for i := range chunks {
-		out[i] = loose(&chunks[i])
+		out[i] = loose(s.file.leaves[i], &chunks[i])
 		sum += out[i]
 	}
-	if sum <= s.freePages()/2 {
+	if sum <= s.pages.Limit()/2 {
 		return out, nil
 	}
-	for i := range chunks {
+	for i, l := range s.file.leaves {
 		if chunks[i].Values == 0 {
 			continue
 		}
-		n, err := tight(ctx, s.file.leaves[i], &chunks[i], s.file.src, s.pool.Own())
+		if s.ds.remote {
+			// Not for the price of a request a column: as in the row group
+			// that was measured, and a little more.
+			out[i] = min(out[i], s.ds.needs.each[l.Path]*17/16)
+			continue
+		}
+		n, err := tight(ctx, l, &chunks[i], s.file.src, s.pool.Own())
 		if err != nil {
-			return nil, fmt.Errorf("column %q: %w", s.file.leaves[i].Path, err)
+			return nil, fmt.Errorf("column %q: %w", l.Path, err)
 		}
 		out[i] = min(out[i], n)
 	}
@@ -101,6 +108,7 @@ func (g *group) close() {
 	for _, r := range g.ahead {
 		r.close()
 	}
+	g.ahead = nil
 	g.block.Free()
 	g.block = nil
 	g.extra.Close()
@@ -209,19 +217,28 @@ func (g *group) enlarge(ctx context.Context, sl *slab, r *region) error {
 	if !ok {
 		block, ok = g.s.slabs.TryMap(size)
 	}
-	if !ok {
-		var err error
+	if !ok && !sl.giant {
+		// Batches before this one have it, if not this one: they go away.
 		if int64(mem.BlockSize(size)) > g.s.giant.Limit() {
 			return tooSmall("a single row", g.s.share.Limit(), int64(mem.BlockSize(size)))
 		}
+		var err error
 		if block, err = g.s.giant.Map(ctx, size); err != nil {
 			return err
+		}
+		ok, sl.giant = true, true
+	}
+	if !ok {
+		if block, ok = g.s.giant.TryMap(size); !ok {
+			return tooSmall("a single row", g.s.share.Limit(), int64(mem.BlockSize(size)))
 		}
 	}
 	sl.blocks = append(sl.blocks, block)
 	bigger := newRegion(l, entries, data, block.Bytes())
 	bigger.carry(r, 0)
+	r.own.Free()
 	*r = bigger
+	r.own = block
 	return nil
 }
 

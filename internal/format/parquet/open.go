@@ -86,7 +86,15 @@ func (d *dataset) scan(ctx context.Context, share *mem.Budget, from stream.Curso
 		s.Close()
 		return nil, err
 	}
-	if s.pages, err = share.Carve("pages", share.Limit()-s.slabs.Limit()-s.giant.Limit()-d.needs.meta); err != nil {
+	rest := share.Limit() - s.slabs.Limit() - s.giant.Limit() - d.needs.meta
+	if spare := rest - d.needs.pages; d.remote && spare > 0 {
+		if s.ahead, err = share.Carve("reading ahead", spare*2/3); err != nil {
+			s.Close()
+			return nil, err
+		}
+		rest -= s.ahead.Limit()
+	}
+	if s.pages, err = share.Carve("pages", rest); err != nil {
 		s.Close()
 		return nil, err
 	}

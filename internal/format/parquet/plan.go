@@ -17,7 +17,9 @@ type needs struct {
 	meta  int64 // reading the largest footer, and the readers of all columns
 	pages int64 // one row group's columns
 	slab  int64 // a batch of few rows
-	giant int64 // the largest row, where it is larger than a slab
+	giant int64 // a row that does not fit its part of a slab
+
+	each map[string]int64 // pages, by leaf
 }
 
 // planMemory is what reading footers may take. They pass through a window;
@@ -59,6 +61,9 @@ func Plan(ctx context.Context, src format.Source, opt format.Options) (format.Da
 			return nil, err
 		}
 		d.needs.pages = d.margin(most)
+		// A row that is much larger than the mean one finds room at least if
+		// it is no larger than a slab.
+		d.needs.giant = max(d.needs.giant, int64(mem.BlockSize(int(d.needs.slab))))
 	}
 	return d, nil
 }
@@ -67,8 +72,11 @@ func Plan(ctx context.Context, src format.Source, opt format.Options) (format.Da
 // the one that was measured; none needs more than most.
 func (d *dataset) margin(most int64) int64 {
 	n := d.needs.pages
-	if d.info.Groups == 1 {
+	if d.info.Groups == 1 && !d.remote {
 		return n
+	}
+	if d.remote {
+		n += n / 16
 	}
 	return min(n+n/64+min(64, d.leaves)*4096, max(n, most))
 }
@@ -79,6 +87,7 @@ func (d *dataset) survey(ctx context.Context, f *file) (group int, most int64, e
 	var chunks []meta.Chunk
 	d.info.Objects++
 	d.leaves = int64(len(f.leaves))
+	d.remote = d.remote || f.r.Remote()
 	d.info.Rows += f.meta.Rows
 	d.info.Groups += int64(f.meta.Groups())
 	for g := range f.meta.Groups() {
@@ -86,18 +95,19 @@ func (d *dataset) survey(ctx context.Context, f *file) (group int, most int64, e
 			return 0, 0, err
 		}
 		_, rows := f.meta.Group(g)
-		var need, inMemory int64
+		var need, inMemory, giant int64
 		for i := range chunks {
 			c := &chunks[i]
-			need += loose(c)
+			need += loose(f.leaves[i], c)
 			size := arrowSize(f.leaves[i], c)
 			inMemory += size
 			d.info.Bytes += c.Compressed
 			if c.Values > 0 && size/c.Values > slabFloor/8 {
 				// Others may be twice as large as the mean one.
-				d.needs.giant = max(d.needs.giant, int64(mem.BlockSize(int(min(size, 2*size/c.Values)*65/64)+4096)))
+				giant += int64(mem.BlockSize(int(min(size, 2*size/c.Values)*65/64) + 4096))
 			}
 		}
+		d.needs.giant = max(d.needs.giant, giant)
 		d.info.InMemory += inMemory
 		d.info.LargestIn = max(d.info.LargestIn, inMemory)
 		if rows > 0 && need > most {
@@ -130,6 +140,7 @@ func (d *dataset) measure(ctx context.Context, i, g int, budget *mem.Budget, wai
 		return err
 	}
 	w := newWorker()
+	d.needs.each = make(map[string]int64, len(chunks))
 	var one, some int64 // bytes of a row, and of as many as a batch should hold
 	for j := range chunks {
 		c := &chunks[j]
@@ -140,7 +151,9 @@ func (d *dataset) measure(ctx context.Context, i, g int, budget *mem.Budget, wai
 		if err != nil {
 			return fmt.Errorf("parquet: %s: row group %d, column %q: %w", f.name, g, f.leaves[j].Path, err)
 		}
-		d.needs.pages += min(n, loose(c))
+		n = min(n, loose(f.leaves[j], c))
+		d.needs.pages += n
+		d.needs.each[f.leaves[j].Path] = n
 		per := float64(c.Values) / float64(max(1, groupRows(f, g)))
 		one += regionsFor(f.leaves[j], c, 1.25*per)
 		some += regionsFor(f.leaves[j], c, minRows*per)

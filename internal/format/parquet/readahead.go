@@ -222,40 +222,72 @@ func joinChunks(chunks []meta.Chunk) []span {
 	return out
 }
 
-// sources gives each chunk of a remote file a source that reads ahead: all
-// together where the whole row group fits, else each at its own pace.
-func (g *group) sources(d direct, chunks []meta.Chunk) []source {
-	out := make([]source, len(chunks))
-	for i := range out {
-		out[i] = d
+// sources gives each chunk of row group i a source; in a remote file one that
+// reads ahead: all chunks together where two row groups fit, else each chunk
+// at its own pace.
+func (g *group) sources(ctx context.Context, i int) []source {
+	s, d := g.s, g.s.file.src
+	out := make([]source, len(s.chunks))
+	for j := range out {
+		out[j] = d
 	}
-	if !d.r.Remote() {
+	if !d.r.Remote() || s.ahead == nil {
 		return out
 	}
-	room := int(g.extra.Limit() / 2)
-	spans := joinChunks(chunks)
-	total := 0
-	for _, s := range spans {
-		total += s.n
-	}
-	if total <= room {
-		all := newReadahead(g.s.ctx, d, g.extra, total, spans)
+	if all := s.whole(i, s.chunks); all != nil {
 		g.ahead = append(g.ahead, all)
-		for i := range out {
-			out[i] = shared{all}
+		for j := range out {
+			out[j] = shared{all}
 		}
+		s.readNext(ctx, i)
 		return out
 	}
-	size := min(segmentMost, room/(2*len(chunks)))
+	room := int(s.ahead.Limit()) / len(s.chunks)
+	size := min(segmentMost, room/2)
 	if size < segmentLeast {
 		return out
 	}
-	for i, c := range chunks {
-		r := newReadahead(g.s.ctx, d, g.extra, room/len(chunks), cutSpan(nil, c.Start, c.Start+c.Compressed, size))
+	for j, c := range s.chunks {
+		r := newReadahead(s.ctx, d, s.ahead, room, cutSpan(nil, c.Start, c.Start+c.Compressed, size))
 		g.ahead = append(g.ahead, r)
-		out[i] = r
+		out[j] = r
 	}
 	return out
+}
+
+// whole reads all chunks of a row group ahead, or goes on with what readNext
+// began; nil where they take more than half of the memory for it.
+func (s *scan) whole(i int, chunks []meta.Chunk) *readahead {
+	if r := s.nextAhead; r != nil {
+		s.nextAhead = nil
+		if s.nextIndex == i {
+			return r
+		}
+		r.close()
+	}
+	spans := joinChunks(chunks)
+	total := 0
+	for _, sp := range spans {
+		total += mem.BlockSize(sp.n + slack)
+	}
+	if int64(total) > s.ahead.Limit()/2 {
+		return nil
+	}
+	return newReadahead(s.ctx, s.file.src, s.ahead, total, spans)
+}
+
+// readNext begins to read the row group of the file that this scan comes to
+// after i. It is only a beginning: errors come up when the group is opened.
+func (s *scan) readNext(ctx context.Context, i int) {
+	next := i + s.stride
+	if next >= s.file.meta.Groups() {
+		return
+	}
+	chunks, err := s.file.meta.Chunks(ctx, next, s.file.ordinals, nil)
+	if err != nil {
+		return
+	}
+	s.nextAhead, s.nextIndex = s.whole(next, chunks), next
 }
 
 // shared is a readahead that several leaves use: none knows what the others

@@ -1,5 +1,7 @@
 package parquet
 
+import "github.com/weir-data/weir/internal/mem"
+
 // align rounds up to Arrow's alignment of buffers.
 func align(n int) int { return (n + 63) &^ 63 }
 
@@ -16,6 +18,8 @@ type region struct {
 	bits  []byte // a bit a slot, for bitShape
 	col   byteColumn
 	upper []byte // room for the arrays of the lists and structs this leaf describes
+
+	own *mem.Block // the region's memory, if it is not a part of a larger block
 
 	entries int
 	slots   int

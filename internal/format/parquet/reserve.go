@@ -20,14 +20,19 @@ const (
 )
 
 // loose is memory that surely suffices to read a chunk whole page by whole
-// page, from the footer alone: no page and no dictionary is larger than the
-// chunk, and a dictionary takes at most twice its page.
-func loose(c *meta.Chunk) int64 {
-	n := int64(mem.BlockSize(int(c.Uncompressed)+slack)) + int64(mem.BlockSize(int(c.Compressed)+slack))
-	if c.HasDict {
-		n += 4*c.Uncompressed + 2*slack + 4096
+// page, from the footer alone: dictionary and page together are no larger than
+// the chunk, and the dictionary grows when it is made ready.
+func loose(l *leafPlan, c *meta.Chunk) int64 {
+	u := c.Uncompressed + 2*slack
+	n := int64(mem.BlockSize(int(u))) + int64(mem.BlockSize(int(c.Compressed)+slack)) + 2*4096
+	switch {
+	case !c.HasDict:
+	case l.shape == byteShape:
+		n += u // where each value begins: four bytes behind four of length
+	case l.conv != nil || l.phys == 0:
+		n += u * int64(max(l.width, 4)) / int64(max(l.phys, 4)) * 2
 	}
-	return n
+	return n + n/16
 }
 
 // tight is memory that suffices if large pages are streamed. It looks at the

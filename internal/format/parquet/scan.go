@@ -21,6 +21,7 @@ type scan struct {
 	slabs  *mem.Budget // batches
 	pages  *mem.Budget // dictionaries, pages, decompressors
 	giant  *mem.Budget // rows larger than a slab
+	ahead  *mem.Budget // what is read ahead from remote objects
 	pool   *stream.Pool[worker]
 	waits  *stream.Waits
 	ctx    context.Context // ends with Close
@@ -38,6 +39,9 @@ type scan struct {
 	skip      int64 // rows of the object to pass over
 	cursor    stream.Cursor
 	closed    bool
+
+	nextAhead *readahead // of row group nextIndex
+	nextIndex int
 
 	lane, stride int // reads row groups number lane, lane+stride, … of those with rows
 	number       int // of the next row group with rows
@@ -118,6 +122,7 @@ func (s *scan) advance(ctx context.Context) error {
 			}
 			return s.enter(ctx, s.nextGroup-1, first, rows)
 		}
+		s.dropNext()
 		s.file.close()
 		s.file = nil
 		s.object++
@@ -175,6 +180,14 @@ func (s *scan) observe(regions []region) {
 	}
 }
 
+// dropNext ends reading ahead into a row group that will not be opened.
+func (s *scan) dropNext() {
+	if s.nextAhead != nil {
+		s.nextAhead.close()
+		s.nextAhead = nil
+	}
+}
+
 // Close ends the scan.
 func (s *scan) Close() error {
 	if s.closed {
@@ -190,7 +203,9 @@ func (s *scan) Close() error {
 	if s.pool != nil {
 		s.pool.Close()
 	}
+	s.dropNext()
 	s.file.close()
+	s.ahead.Close()
 	s.pages.Close()
 	s.giant.Close()
 	s.slabs.Close()

@@ -12,6 +12,7 @@ import (
 // reference; the last one to be released gives the memory back.
 type slab struct {
 	blocks []*mem.Block
+	giant  bool // some block is of what is set aside for giant rows
 	refs   atomic.Int64
 }
 
@@ -27,7 +28,7 @@ func (s *slab) trim() {
 	for _, b := range s.blocks[1:] {
 		b.Free()
 	}
-	s.blocks = s.blocks[:1]
+	s.blocks, s.giant = s.blocks[:1], false
 }
 
 // buffer wraps a part of the slab.
