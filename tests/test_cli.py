@@ -17,7 +17,7 @@ import pytest
 import cgroup
 import rows
 import s3
-from binary import Result, command, digest, inspect, weir
+from binary import MIB, Result, command, digest, inspect, weir
 from datasets import dataset
 
 REPORT_KEYS = {
@@ -193,10 +193,11 @@ def test_reported_peak_is_that_of_the_process() -> None:
 @pytest.mark.parametrize("threads", ["1", "4"])
 def test_the_smallest_memory_of_inspect_works(name: str, threads: str) -> None:
     path = dataset(name)
-    smallest = inspect(path, "--threads", threads)["smallest_memory"]
-    assert f"--memory {-(-smallest >> 20)}MiB" in weir("inspect", path, "--threads", threads).done().out.decode()
-    run = command("scan", path, "--digest", "--quiet", "--threads", threads, "--memory", f"{smallest}B")
-    outcome = cgroup.confined(run, smallest) if cgroup.available() else cgroup.sampled(run)
+    smallest = -(-inspect(path, "--threads", threads)["smallest_memory"] // MIB)
+    told = f"--memory {smallest}MiB"
+    assert told in weir("inspect", path, "--threads", threads).done().out.decode()
+    run = command("scan", path, "--digest", "--quiet", "--threads", threads, *told.split())
+    outcome = cgroup.confined(run, smallest * MIB) if cgroup.available() else cgroup.sampled(run)
     assert (outcome.code, outcome.kills, outcome.err) == (0, 0, "")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 from pathlib import Path
@@ -64,12 +65,11 @@ def equal(got: Any, want: Any) -> bool:
 def test_jsonl_reads_back(source: Path) -> None:
     table = pq.read_table(source)
     want = table.set_column(6, "day", table["day"].cast(pa.string())).to_pylist()
-    lines = written(source, "jsonl").splitlines(keepends=True)
-    lines = "".join(lines).split("\n")
+    lines = written(source, "jsonl").split("\n")
     assert lines.pop() == ""
     assert len(lines) == len(want)
     for line, expected in zip(lines, want, strict=True):
-        got = json.loads(line)
+        got = json.loads(line, parse_int=lambda digits: -0.0 if digits == "-0" else int(digits))
         got["single"] = None if got["single"] is None else pa.scalar(got["single"], pa.float32()).as_py()
         assert equal(got, expected), f"{line}\n{expected}"
 
@@ -82,7 +82,7 @@ def test_nested_jsonl_reads_back(chats: Path, args: list[str]) -> None:
 
 def test_csv_reads_back(source: Path) -> None:
     table = pq.read_table(source)
-    header, *got = csv.reader(written(source, "csv").splitlines(keepends=True))
+    header, *got = csv.reader(io.StringIO(written(source, "csv"), newline=""))
     assert header == table.column_names
     assert len(got) == table.num_rows
     columns = dict(zip(header, zip(*got, strict=True), strict=True))
@@ -99,12 +99,8 @@ def test_csv_reads_back(source: Path) -> None:
 
 def test_csv_tells_empty_from_missing(source: Path) -> None:
     lines = written(source, "csv").split("\n")
-    empty, missing = pq.read_table(source)["text"].to_pylist().index(""), 4
-    assert empty == 3
-    texts = [line for line in lines if line.startswith((",", '"",'))]
-    assert any(line.startswith('"",') for line in texts)
-    assert any(line.startswith(",") for line in texts)
-    assert missing == 4
+    assert sum(line.startswith('"",') for line in lines) == 1
+    assert sum(line.startswith(",") for line in lines) == 1
 
 
 def test_arrow_file_reads_back(tmp_path: Path, chats: Path) -> None:
@@ -118,7 +114,6 @@ def test_arrow_file_reads_back(tmp_path: Path, chats: Path) -> None:
 
 
 def test_the_same_bytes_for_all_threads(chats: Path) -> None:
-    for to in ("jsonl", "csv") if "messages" not in pq.read_schema(chats).names else ("jsonl",):
-        want = written(chats, to, "--threads", "1")
-        for threads in ("2", "4", "8"):
-            assert written(chats, to, "--threads", threads) == want
+    want = written(chats, "jsonl", "--threads", "1")
+    for threads in ("2", "4", "8"):
+        assert written(chats, "jsonl", "--threads", threads) == want

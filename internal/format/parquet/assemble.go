@@ -93,7 +93,7 @@ func (a *assembler) leaf(r *region) (arrow.ArrayData, error) {
 		buffers[1] = a.slab.buffer(r.bits[:(slots+7)/8])
 	case byteShape:
 		end := r.col.offsets[slots]
-		buffers[1] = a.slab.buffer(int32Bytes(r.col.offsets[:slots+1]))
+		buffers[1] = a.slab.buffer(bytesOf(r.col.offsets[:slots+1]))
 		buffers = append(buffers, a.slab.buffer(r.col.data[:end]))
 	}
 	return wrap(typ, slots, nulls, buffers, nil), nil
@@ -158,7 +158,7 @@ func (a *assembler) list(n *meta.Node, at level) (arrow.ArrayData, error) {
 	if err != nil {
 		return nil, err
 	}
-	buffers := []*memory.Buffer{nil, a.slab.buffer(int32Bytes(offsets[:slots+1]))}
+	buffers := []*memory.Buffer{nil, a.slab.buffer(bytesOf(offsets[:slots+1]))}
 	if nulls > 0 {
 		buffers[0] = a.slab.buffer(valid[:(slots+7)/8])
 	}

@@ -106,6 +106,29 @@ func countBits(m []byte, at, n int) int {
 	return ones
 }
 
+// expand writes the values of src, in order, to the places of dst whose bits,
+// from bit at on, are set; the others get some value of src. src has one value
+// more than bits are set.
+func expand[T uint32 | uint64](dst, src []T, valid []byte, at int) {
+	j := 0
+	for len(dst) > 0 {
+		// 56 bits are in a word, whatever the first one's place in its byte.
+		w := binary.LittleEndian.Uint64(valid[at>>3:]) >> (at & 7)
+		k := min(len(dst), 56)
+		from := src[j:]
+		n := bits.OnesCount64(w & (1<<k - 1))
+		from = from[:n+1]
+		i := 0
+		for d := range dst[:k] {
+			dst[d] = from[i]
+			i += int(w & 1)
+			w >>= 1
+		}
+		j += n
+		dst, at = dst[k:], at+k
+	}
+}
+
 // spread moves the first k of v's values up so that they stand where the n
 // validity bits from bit at on are set; v has n values. The others are left as
 // they are.

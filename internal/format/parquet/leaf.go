@@ -141,14 +141,45 @@ func (l *leaf) put(w *worker, r *region, m, valid int) error {
 		return l.putBits(w, r, m)
 	}
 	dst := r.fixed[r.slots*l.width : (r.slots+m)*l.width]
-	if err := v.fixed(dst, valid); err != nil {
+	var err error
+	switch {
+	case valid == m:
+		err = v.fixed(dst, valid)
+	case l.width == 8:
+		err = putSparse(view[uint64](dst), w.words[:], v, r.valid, r.slots)
+	case l.width == 4:
+		err = putSparse(view[uint32](dst), view[uint32](bytesOf(w.words[:])), v, r.valid, r.slots)
+	default:
+		if err = v.fixed(dst, valid); err == nil {
+			spreadFixed(dst, l.width, r.valid, r.slots, m, valid)
+		}
+	}
+	if err != nil {
 		return bad("values", err)
 	}
-	if valid < m {
-		spreadFixed(dst, l.width, r.valid, r.slots, m, valid)
-		r.nulls += m - valid
-	}
+	r.nulls += m - valid
 	r.slots += m
+	return nil
+}
+
+// putSparse decodes values into the slots of dst whose bits, from bit at on,
+// are set, some at a time by way of tmp.
+func putSparse[T uint32 | uint64](dst, tmp []T, v values, valid []byte, at int) error {
+	for len(dst) > 0 {
+		k := min(len(dst), len(tmp)-1)
+		n := countBits(valid, at, k)
+		part := tmp
+		if n == k {
+			part = dst
+		}
+		if err := v.fixed(bytesOf(part), n); err != nil {
+			return err
+		}
+		if n < k {
+			expand(dst[:k], tmp, valid, at)
+		}
+		dst, at = dst[k:], at+k
+	}
 	return nil
 }
 

@@ -19,6 +19,8 @@ type worker struct {
 	head []byte // page headers are parsed here
 	// tmp takes booleans on their way from bytes to bits.
 	tmp [1024]byte
+	// words takes values on their way between nulls.
+	words [513]uint64
 }
 
 func newWorker() *worker { return &worker{head: make([]byte, 4<<10)} }

@@ -23,13 +23,9 @@ func view[T number](b []byte) []T {
 }
 
 // bytesOf is v seen as bytes.
-func bytesOf(v []uint64) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*8)
-}
-
-// int32Bytes is v seen as bytes.
-func int32Bytes(v []int32) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*4)
+func bytesOf[T number](v []T) []byte {
+	var t T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(t)))
 }
 
 // gather reads len(dst) packed indices as unpack does and writes what dict
