@@ -12,10 +12,8 @@ def plain(kind: pa.DataType) -> pa.DataType:
     """
     if pa.types.is_dictionary(kind):
         return plain(kind.value_type)
-    if pa.types.is_large_string(kind):
-        return pa.string()
-    if pa.types.is_large_binary(kind):
-        return pa.binary()
+    if pa.types.is_large_string(kind) or pa.types.is_large_binary(kind):
+        return pa.string() if pa.types.is_large_string(kind) else pa.binary()
     if pa.types.is_struct(kind):
         return pa.struct([pa.field(f.name, plain(f.type), f.nullable) for f in kind])
     if pa.types.is_map(kind):

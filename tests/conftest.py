@@ -9,7 +9,6 @@ import pytest
 
 from binary import BINARY
 
-
 UNSET = "WEIR_CORPUS, the folder that has parquet-testing in it, is not set"
 
 

@@ -75,7 +75,8 @@ def service(binary: str, folder: Path, bucket: str) -> Iterator[Service]:
     """A service over the folder, which has the bucket in it."""
     (folder / bucket).mkdir(parents=True)
     address = f"127.0.0.1:{free_port()}"
-    options = ["--port", address, "--access", ACCESS, "--secret", SECRET, "--region", REGION, "--quiet", "--keep-alive", "--health", "/health"]
+    options = ["--port", address, "--access", ACCESS, "--secret", SECRET, "--region", REGION]
+    options += ["--quiet", "--keep-alive", "--health", "/health"]
     with subprocess.Popen([binary, *options, "posix", str(folder)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             end = time.monotonic() + 20

@@ -137,12 +137,11 @@ def test_interrupted_leaves_nothing_behind(tmp_path: Path, to: str, sent: signal
 
 
 def test_interrupted_keeps_the_file_that_was_there(tmp_path: Path) -> None:
-    (tmp_path / "watched").mkdir()
-    output = tmp_path / "watched" / "out"
+    output = tmp_path / "out"
     output.touch()
-    done = interrupt(["scan", str(dataset("numeric")), "--to", "csv", "-o", str(output), "--memory", "64MiB"], signal.SIGINT, tmp_path / "watched")
+    done = interrupt(["scan", str(dataset("numeric")), "--to", "csv", "-o", str(output), "--memory", "64MiB"], signal.SIGINT, tmp_path)
     assert done.returncode == INTERRUPTED, done.stderr
-    assert [f.name for f in (tmp_path / "watched").iterdir()] == ["out"]
+    assert [f.name for f in tmp_path.iterdir()] == ["out"]
     assert output.read_bytes() == b""
 
 

@@ -53,7 +53,7 @@ def test_corrupt_checksum_is_refused_with_its_place(corpus: Path, name: str) -> 
     file = corpus / "data" / name
     line = refused(weir("scan", file, "--memory", "64MiB", "--quiet"), file)
     assert re.search(r'row group 0, column "\w+", (dictionary )?page.*checksum', line)
-    with pytest.raises(OSError, match="CRC|checksum"):
+    with pytest.raises(OSError, match=r"CRC|checksum"):
         pq.ParquetFile(file, page_checksum_verification=True).read()
 
 

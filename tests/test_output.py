@@ -24,7 +24,18 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Values that are hard to write as text, then ordinary ones."""
     hard = pa.table(
         {
-            "text": ["plain", 'quote " and, comma', "line\nfeed\r\n", "", None, " spaces ", "Grüße 🎏", "tab\t\\ back", "\u2028\x01", "null"],
+            "text": [
+                "plain",
+                'quote " and, comma',
+                "line\nfeed\r\n",
+                "",
+                None,
+                " spaces ",
+                "Grüße 🎏",
+                "tab\t\\ back",
+                "\u2028\x01",
+                "null",
+            ],
             "whole": pa.array([0, -1, 2**63 - 1, -(2**63), None, 1, 2, 3, 4, 5], pa.int64()),
             "unsigned": pa.array([2**64 - 1, None, *range(8)], pa.uint64()),
             "real": [0.1, -0.0, 1e300, 5e-324, None, float("nan"), float("inf"), -float("inf"), 1 / 3, 1e16],

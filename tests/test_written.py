@@ -92,7 +92,9 @@ def nested(nulls: bool) -> pa.Table:
         return nulls and i % every == 0
 
     tokens = [[None if gone(i + k, 11) else i * k for k in range(n)] for i, n in enumerate(sizes)]
-    chat = [[{"role": f"r{k % 3}", "content": None if gone(i + k, 13) else f"text {i} " * k} for k in range(n)] for i, n in enumerate(sizes)]
+    chat = [
+        [{"role": f"r{k % 3}", "content": None if gone(i + k, 13) else f"text {i} " * k} for k in range(n)] for i, n in enumerate(sizes)
+    ]
     deep = [[None if gone(k, 3) else [[k, i], [], [i]][: i % 4] for k in range(n)] for i, n in enumerate(sizes)]
     maps = [[(f"k{k}", None if gone(k, 2) else float(i)) for k in range(n)] for i, n in enumerate(sizes)]
     structs = [{"a": None if gone(i, 3) else i, "b": {"c": f"s{i % 9}", "d": [i % 100] * (i % 3)}} for i in range(ROWS)]
@@ -190,9 +192,9 @@ def test_files_of_duckdb(tmp_path: Path, codec: str, version: str) -> None:
     with duckdb.connect() as db:
         db.execute("SET threads = 1")
         db.execute(
-            "COPY (SELECT i AS id, i % 7 = 0 AS b, i / 3.0 AS d, CASE WHEN i % 5 = 0 THEN NULL ELSE 'text ' || (i * 7919 % 100003) END AS s,"
+            "COPY (SELECT i AS id, i % 7 = 0 AS b, i / 3.0 AS d, if(i % 5 = 0, NULL, 'text ' || (i * 7919 % 100003)) AS s,"
             " (i * 12.5)::DECIMAL(18, 2) AS m, DATE '2026-11-15' + (i % 1000)::INT AS day, TIMESTAMP '2026-11-15' + to_seconds(i) AS at,"
-            " [i, NULL, i % 3] AS l, {'a': i, 'b': ['x' || i]} AS st, MAP {'k': i} AS mp, (i % 100)::UTINYINT AS u, i::HUGEINT::VARCHAR::BLOB AS bl"
+            " [i, NULL, i % 3] AS l, {'a': i, 'b': ['x' || i]} AS st, MAP {'k': i} AS mp, (i % 100)::UTINYINT AS u, i::VARCHAR::BLOB AS bl"
             f" FROM range(150000) t(i)) TO '{path}' (FORMAT parquet, COMPRESSION {codec}, PARQUET_VERSION {version}, ROW_GROUP_SIZE 122880)"
         )
     want = pq.ParquetFile(path).read()

@@ -65,7 +65,7 @@ func TestScanRefusesBeforeReading(t *testing.T) {
 	c := config(f)
 	c.Memory, c.Budget = 32<<20, mem.New(16<<20)
 	_, err := run.Scan(t.Context(), c)
-	want := "--memory 32MiB is too small: reading needs 40 MiB beside 16 MiB for the program; try --memory 56MiB"
+	want := "--memory 32MiB is too small: reading needs 40 MiB beside 20 MiB for the program; try --memory 60MiB"
 	if err == nil || err.Error() != want || !errors.Is(err, mem.ErrTooSmall) {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -91,7 +91,7 @@ func TestInspectTellsWhatScanAccepts(t *testing.T) {
 
 func TestSetupRefusesLessThanTheProgramNeeds(t *testing.T) {
 	_, err := run.Setup(8 << 20)
-	want := "--memory 8MiB is too small: reading needs 1 MiB beside 16 MiB for the program; try --memory 17MiB"
+	want := "--memory 8MiB is too small: reading needs 1 MiB beside 20 MiB for the program; try --memory 21MiB"
 	if err == nil || err.Error() != want || !errors.Is(err, mem.ErrTooSmall) {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
