@@ -82,9 +82,9 @@ def test_damaged_files_exit_4_and_are_named(tmp_path: Path, small: Path, damage:
     if damage == "footer":
         for i in range(footer + 10, len(whole) - 8, 5):
             whole[i] ^= 0x55
-    damaged = {"empty": b"", "text": b"hello, world\n", "cut": whole[: footer // 2], "head": whole[:4]}.get(damage, whole)
+    others: dict[str, bytes] = {"empty": b"", "text": b"hello, world\n", "cut": bytes(whole[: footer // 2]), "head": bytes(whole[:4])}
     path = tmp_path / "damaged.parquet"
-    path.write_bytes(damaged)
+    path.write_bytes(others.get(damage, bytes(whole)))
     said = message(weir("scan", path, "--memory", "64MiB"), 4)
     assert str(path) in said
     assert len(said.splitlines()) == 1

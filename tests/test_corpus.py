@@ -78,7 +78,7 @@ def test_encrypted_file_is_refused(encrypted_file: Path) -> None:
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_bad_file_is_refused_with_its_place(bad_file: Path, setting: str) -> None:
-    run = ["scan", bad_file, "--memory", "64MiB", *SETTINGS[setting]]
+    run: list[str | Path] = ["scan", bad_file, "--memory", "64MiB", *SETTINGS[setting]]
     if bad_file.name in READABLE:
         assert differences(table(*run[1:]), pq.ParquetFile(bad_file).read()) == []
         return

@@ -37,7 +37,7 @@ def flat(nulls: bool) -> pa.Table:
     start = dt.datetime(2026, 11, 15, tzinfo=dt.timezone.utc)
     days = [start + dt.timedelta(days=v % 20_000, microseconds=v % 1_000_000) for v in whole]
     texts = [f"Grüße {v % 311} " + "x" * (abs(v) % 40) for v in whole]
-    columns = {
+    columns: dict[str, tuple[list[Any], pa.DataType]] = {
         "bool": ([v % 3 == 0 for v in whole], pa.bool_()),
         "runs": ([i % 900 < 450 for i in range(ROWS)], pa.bool_()),
         "int8": ([v % 256 - 128 for v in whole], pa.int8()),

@@ -23,7 +23,7 @@ type app struct {
 	terminal func() (width int, ok bool) // of err
 	formats  []format.Format
 	store    func() store.Store
-	setup    func(memory int64) (*mem.Budget, error)
+	setup    func(memory int64) *mem.Budget
 	heap     func() int64
 	procs    func(n int)
 }

@@ -53,12 +53,9 @@ func newHarness(t *testing.T) *harness {
 		terminal: func() (int, bool) { return 0, false },
 		formats:  []format.Format{h.fake.Format()},
 		store:    func() store.Store { return objects },
-		setup: func(n int64) (*mem.Budget, error) {
-			if n < run.Base+1<<20 {
-				return run.Setup(n)
-			}
-			h.budget = mem.New(n - run.Base)
-			return h.budget, nil
+		setup: func(n int64) *mem.Budget {
+			h.budget = mem.New(max(n-run.Base, 0))
+			return h.budget
 		},
 		procs: func(int) {},
 	}

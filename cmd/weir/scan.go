@@ -113,9 +113,7 @@ func (a *app) runScan(ctx context.Context, f *scanFlags, paths []string) error {
 	if _, ok := a.terminal(); ok && !f.quiet {
 		c.Observe = show.Show
 	}
-	if c.Budget, err = a.setup(c.Memory); err != nil {
-		return &runError{err}
-	}
+	c.Budget = a.setup(c.Memory)
 	// One more than decodes, for the consumer: with all CPUs of a large
 	// machine, idle ones would only help the collector spend CPU time.
 	a.procs(min(c.Options.Threads+1, max(c.Options.Threads, runtime.NumCPU())))

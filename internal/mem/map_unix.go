@@ -9,7 +9,7 @@ import (
 )
 
 func mapBytes(n int) ([]byte, error) {
-	buf, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	buf, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, mapFlags)
 	if err != nil {
 		return nil, fmt.Errorf("mem: mapping %s: %w", Format(int64(n)), err)
 	}

@@ -79,7 +79,7 @@ func (s *scan) carve() (*mem.Budget, error) {
 		live = s.Heap()
 	}
 	extra := heapExtra(live)
-	if floor := s.data.Floor(); floor+extra > s.Budget.Limit() {
+	if floor := max(s.data.Floor(), leastData); floor+extra > s.Budget.Limit() {
 		need := floor + heapAdvice(live)
 		return nil, &TooSmallError{Memory: s.Memory, Need: need, Try: Base + need}
 	}

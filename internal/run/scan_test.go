@@ -89,11 +89,15 @@ func TestInspectTellsWhatScanAccepts(t *testing.T) {
 	}
 }
 
-func TestSetupRefusesLessThanTheProgramNeeds(t *testing.T) {
-	_, err := run.Setup(8 << 20)
-	want := "--memory 8MiB is too small: reading needs 1 MiB beside 20 MiB for the program; try --memory 21MiB"
-	if err == nil || err.Error() != want || !errors.Is(err, mem.ErrTooSmall) {
-		t.Errorf("got  %v\nwant %s", err, want)
+func TestScanNamesTheNumberHoweverLittleWasGiven(t *testing.T) {
+	for _, memory := range []int64{1, 8 << 20, run.Base, run.Base + 1<<20} {
+		c := config(&runtest.Fake{Least: 8 << 20})
+		c.Memory, c.Budget = memory, mem.New(max(memory-run.Base, 0))
+		_, err := run.Scan(t.Context(), c)
+		want := "reading needs 8 MiB beside 20 MiB for the program; try --memory 28MiB"
+		if !errors.Is(err, mem.ErrTooSmall) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("--memory %d: got  %v\nwant … %s", memory, err, want)
+		}
 	}
 }
 

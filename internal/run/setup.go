@@ -55,13 +55,11 @@ func flag(n int64) string {
 // Setup makes memory the limit of this process. While nothing is leased the
 // Go runtime may use it all, for planning; once Scan knows what planning left,
 // the runtime is held to Base and that, and the rest is the budget for data.
-// Call it once, before anything large is allocated.
-func Setup(memory int64) (*mem.Budget, error) {
-	if memory < Base+leastData {
-		return nil, &TooSmallError{Memory: memory, Need: leastData, Try: Base + leastData}
-	}
-	limitHeap(memory - Base)
-	return mem.New(memory - Base), nil
+// Call it once, before anything large is allocated. A memory that leaves
+// nothing for data is refused by Scan, which knows the number that works.
+func Setup(memory int64) *mem.Budget {
+	limitHeap(max(memory-Base, leastData))
+	return mem.New(max(memory-Base, 0))
 }
 
 // limitHeap tells the runtime to stay inside Base and extra bytes. A quarter
