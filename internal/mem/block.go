@@ -78,6 +78,7 @@ type root struct {
 
 	mu     sync.Mutex
 	leased int64 // bytes under lease, in blocks and on the Go heap
+	heap   int64 // the part of leased that is on the Go heap
 	cached int64 // bytes in free
 	free   map[int][][]byte
 	sizes  []int // sizes with a free list, most recently freed last
@@ -110,15 +111,19 @@ func (r *root) get(lease *Lease, n int) (*Block, error) {
 func (r *root) admit(n int64) {
 	r.mu.Lock()
 	r.leased += n
+	r.heap += n
 	evicted := r.evict()
 	r.mu.Unlock()
 	unmapAll(evicted)
 }
 
 // dismiss ends what get or admit counted.
-func (r *root) dismiss(n int64) {
+func (r *root) dismiss(n int64, heap bool) {
 	r.mu.Lock()
 	r.leased -= n
+	if heap {
+		r.heap -= n
+	}
 	r.mu.Unlock()
 }
 
@@ -170,6 +175,13 @@ func (b *Budget) Trim() {
 	r.free, r.sizes, r.cached = nil, nil, 0
 	r.mu.Unlock()
 	unmapAll(out)
+}
+
+// HeapLeased is the part of Leased that lies on the Go heap.
+func (b *Budget) HeapLeased() int64 {
+	b.root.mu.Lock()
+	defer b.root.mu.Unlock()
+	return b.root.heap
 }
 
 // Leased is the number of bytes under lease in b and all its relatives. It is

@@ -133,6 +133,7 @@ func (b *Budget) Peak() int64 {
 func (b *Budget) Acquire(ctx context.Context, n int64) (*Lease, error) {
 	l, err := b.acquire(ctx, n)
 	if err == nil {
+		l.heap = true
 		b.root.admit(n)
 	}
 	return l, err
@@ -192,6 +193,7 @@ func (b *Budget) abandon(w *waiter, err error) error {
 func (b *Budget) TryAcquire(n int64) (*Lease, bool) {
 	l, ok := b.tryAcquire(n)
 	if ok {
+		l.heap = true
 		b.root.admit(n)
 	}
 	return l, ok
@@ -243,8 +245,9 @@ func (b *Budget) grant() {
 
 // Lease is the right to use a number of bytes. It is released exactly once.
 type Lease struct {
-	b *Budget
-	n int64
+	b    *Budget
+	n    int64
+	heap bool // for memory on the Go heap, not for a block
 }
 
 // Size is the number of bytes the lease pays for.
@@ -257,7 +260,7 @@ func (l *Lease) Release() {
 	}
 	b, n := l.b, l.n
 	l.b, l.n = nil, 0
-	b.root.dismiss(n)
+	b.root.dismiss(n, l.heap)
 	b.release(n)
 }
 
@@ -268,7 +271,7 @@ func (l *Lease) Shrink(n int64) {
 	}
 	give := l.n - n
 	l.n = n
-	l.b.root.dismiss(give)
+	l.b.root.dismiss(give, l.heap)
 	l.b.release(give)
 }
 

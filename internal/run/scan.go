@@ -58,6 +58,8 @@ type scan struct {
 	sampler *sampler
 	waits   stream.Waits
 	batches int64
+	heap    int64         // of the budget, for what planning left on the Go heap
+	paced   int64         // what the runtime was last allowed beside Base
 	leased  int64         // most bytes under lease when a batch arrived
 	waited  time.Duration // in Next
 	start   time.Time
@@ -83,10 +85,18 @@ func (s *scan) carve() (*mem.Budget, error) {
 		need := floor + heapAdvice(live)
 		return nil, &TooSmallError{Memory: s.Memory, Need: need, Try: Base + need}
 	}
-	if s.Heap != nil {
-		limitHeap(extra)
-	}
+	s.heap = extra
+	s.pace()
 	return s.Budget.Carve("reading", s.Budget.Limit()-extra)
+}
+
+// pace lets the Go runtime use what planning left and what is leased for the
+// heap; coarsely, because a change of its limit is not free.
+func (s *scan) pace() {
+	if limit := s.heap + s.Budget.HeapLeased(); s.Heap != nil && (limit > s.paced || limit < s.paced-heapStep) {
+		s.paced = limit
+		limitHeap(limit)
+	}
 }
 
 // run pulls until the end. The stream is closed when it returns.
@@ -121,6 +131,7 @@ func (s *scan) take(b *stream.Batch, files *fileLog) error {
 		return err
 	}
 	s.batches++
+	s.pace()
 	s.leased = max(s.leased, s.Budget.Leased())
 	rows := b.Rows()
 	s.sampler.bytes.Add(size(b.Record))

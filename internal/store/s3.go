@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
@@ -23,6 +24,8 @@ const s3Scheme = "s3://"
 type s3Store struct {
 	opts  Options
 	slots chan struct{} // one for each request that may run
+
+	reached atomic.Bool // a server has answered
 
 	mu        sync.Mutex
 	client    *s3.Client

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
+	"syscall"
 	"time"
 )
 
@@ -58,6 +60,7 @@ func (s *s3Store) persist(ctx context.Context, place func() string, request func
 		})
 		switch {
 		case err == nil:
+			s.reached.Store(true)
 			return nil
 		case ctx.Err() != nil:
 			return stopped(place(), ctx)
@@ -68,7 +71,11 @@ func (s *s3Store) persist(ctx context.Context, place func() string, request func
 		if progress {
 			failures = 0
 		}
-		if failures++; failures > s.opts.MaxRetries {
+		most := s.opts.MaxRetries
+		if nobody(err) && !s.reached.Load() {
+			most = min(most, 3)
+		}
+		if failures++; failures > most {
 			text := fmt.Sprintf("gave up after %d tries: %s", failures, plainText(err))
 			return &placed{place: place(), text: text, kind: ErrStore, cause: err}
 		}
@@ -77,6 +84,13 @@ func (s *s3Store) persist(ctx context.Context, place func() string, request func
 			return stopped(place(), ctx)
 		}
 	}
+}
+
+// nobody says that no server was found. One that has answered before may come
+// back; one that has not is most likely a wrong address.
+func nobody(err error) bool {
+	var dns *net.DNSError
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &dns)
 }
 
 // backoff is a random time, so that readers that failed together do not come

@@ -11,7 +11,7 @@ type Future struct {
 func Async(f func() error) *Future {
 	r := &Future{done: make(chan struct{})}
 	go func() {
-		r.err = f()
+		r.err = Guard(f)
 		close(r.done)
 	}()
 	return r

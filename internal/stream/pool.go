@@ -81,7 +81,7 @@ func (p *Pool[S]) Each(n int, f func(i int, s *S) error) error {
 			if i >= n {
 				return
 			}
-			if err := f(i, s); err != nil {
+			if err := Guard(func() error { return f(i, s) }); err != nil {
 				mu.Lock()
 				if i < at {
 					at, first = i, err

@@ -33,7 +33,11 @@ type prefetch struct {
 func (p *prefetch) pull(ctx context.Context) {
 	defer close(p.out)
 	for {
-		b, err := p.in.Next(ctx)
+		var b *Batch
+		err := Guard(func() (err error) {
+			b, err = p.in.Next(ctx)
+			return err
+		})
 		if err != nil {
 			p.err = err
 			return

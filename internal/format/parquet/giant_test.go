@@ -113,14 +113,14 @@ func TestTwoGiantsInARow(t *testing.T) {
 // TestLargeValuesLeaveRoomForTheRest: a value of any size up to two slabs
 // beside a column whose rows must be carried over.
 func TestLargeValuesLeaveRoomForTheRest(t *testing.T) {
-	for size := 400 << 10; size < 1200<<10; size += 48 << 10 {
-		lengths := make([]int, 60)
+	for size := 400 << 10; size < 1200<<10; size += 15 << 10 {
+		lengths := make([]int, 9000)
 		for i := range lengths {
 			lengths[i] = 100
 		}
-		lengths[20], lengths[40] = size, size
+		lengths[3000], lengths[7000] = size, size
 		rec := table(column{"s", texts(lengths...), false},
-			column{"n", newDice(1).values(arrow.PrimitiveTypes.Int64, false, 60), false})
+			column{"n", newDice(1).values(arrow.PrimitiveTypes.Int64, false, 9000), false})
 		enough(t, write(t, rec, layout{}), rec, format.Options{})
 	}
 }

@@ -23,6 +23,9 @@ type group struct {
 	// take, because another leaf had no room for them.
 	carried []region
 	block   *mem.Block
+	// Used again for every batch.
+	regions []region
+	sizes   []extent
 }
 
 // openGroup sets the memory for row group i aside and opens its columns.
@@ -91,11 +94,11 @@ func (g *group) needs(ctx context.Context, chunks []meta.Chunk) ([]int64, error)
 			out[i] = min(out[i], s.ds.needs.each[l.Path]*17/16)
 			continue
 		}
-		n, err := tight(ctx, l, &chunks[i], s.file.src, s.pool.Own())
+		d, err := tight(ctx, l, &chunks[i], s.file.src, s.pool.Own(), 2)
 		if err != nil {
 			return nil, fmt.Errorf("column %q: %w", l.Path, err)
 		}
-		out[i] = min(out[i], n)
+		out[i] = min(out[i], max(d.pages, s.ds.needs.each[l.Path]))
 	}
 	return out, nil
 }
@@ -151,7 +154,10 @@ func (g *group) at(i int, err error) error {
 // n small enough.
 func (g *group) layout(ctx context.Context, n int) (*slab, []region, int, error) {
 	s := g.s
-	sizes := make([]extent, len(g.leaves))
+	if g.regions == nil {
+		g.regions, g.sizes = make([]region, len(g.leaves)), make([]extent, len(g.leaves))
+	}
+	regions, sizes := g.regions, g.sizes
 	n, total := g.fit(sizes, n)
 	size := total
 	if size > s.slabSize/4 {
@@ -166,7 +172,6 @@ func (g *group) layout(ctx context.Context, n int) (*slab, []region, int, error)
 		return nil, nil, 0, err
 	}
 	ram := block.Bytes()
-	regions := make([]region, len(g.leaves))
 	for i, l := range g.leaves {
 		k := regionSize(l.leafPlan, sizes[i].entries, sizes[i].data)
 		regions[i] = newRegion(l.leafPlan, sizes[i].entries, sizes[i].data, ram[:k])
@@ -213,25 +218,9 @@ func (g *group) enlarge(ctx context.Context, sl *slab, r *region) error {
 		return fmt.Errorf("%w: a row of more than 2 GiB", errData)
 	}
 	size := regionSize(l, entries, data)
-	block, ok := g.lend(size)
-	if !ok {
-		block, ok = g.s.slabs.TryMap(size)
-	}
-	if !ok && !sl.giant {
-		// Batches before this one have it, if not this one: they go away.
-		if int64(mem.BlockSize(size)) > g.s.giant.Limit() {
-			return tooSmall("a single row", g.s.share.Limit(), int64(mem.BlockSize(size)))
-		}
-		var err error
-		if block, err = g.s.giant.Map(ctx, size); err != nil {
-			return err
-		}
-		ok, sl.giant = true, true
-	}
-	if !ok {
-		if block, ok = g.s.giant.TryMap(size); !ok {
-			return tooSmall("a single row", g.s.share.Limit(), int64(mem.BlockSize(size)))
-		}
+	block, err := g.giantBlock(ctx, sl, size)
+	if err != nil {
+		return err
 	}
 	sl.blocks = append(sl.blocks, block)
 	bigger := newRegion(l, entries, data, block.Bytes())
@@ -240,6 +229,28 @@ func (g *group) enlarge(ctx context.Context, sl *slab, r *region) error {
 	*r = bigger
 	r.own = block
 	return nil
+}
+
+// giantBlock finds memory for a row of the batch sl. It never takes what is
+// for slabs: what is carried over needs it.
+func (g *group) giantBlock(ctx context.Context, sl *slab, size int) (*mem.Block, error) {
+	if block, ok := g.lend(size); ok {
+		return block, nil
+	}
+	need := int64(mem.BlockSize(size))
+	if need > g.s.giant.Limit() {
+		return nil, tooSmall("a single row", g.s.share.Limit(), need)
+	}
+	if !sl.giant {
+		// Only batches before this one can have it, and they go away.
+		sl.giant = true
+		return g.s.giant.Map(ctx, size)
+	}
+	block, ok := g.s.giant.TryMap(size)
+	if !ok {
+		return nil, tooSmall("a single row", g.s.share.Limit(), need)
+	}
+	return block, nil
 }
 
 // lend maps memory for a batch out of what is for pages. The batch may outlive

@@ -10,6 +10,9 @@ import (
 const (
 	// slabMost is the largest slab unless the user asks for larger batches.
 	slabMost = 2 << 20
+	// slabLeaf is a slab's part for one column of very many: some 2,000
+	// numbers, so that beginning a batch costs little beside decoding it.
+	slabLeaf = 16 << 10
 	// rowsMost is the largest batch unless the user asks for larger ones.
 	rowsMost = 64 << 10
 	// laneQueue is the most batches that wait in a lane; mostly its memory
@@ -76,10 +79,9 @@ func (d *dataset) lanes(share int64, threads int) int {
 // that wait for their turn.
 func (d *dataset) scan(ctx context.Context, share *mem.Budget, from stream.Cursor, waits *stream.Waits, threads int, ready int64) (*scan, error) {
 	s := &scan{ds: d, share: share, waits: waits, object: from.Object, skip: from.Row, cursor: from, stride: 1}
-	count := slabCount(threads)
-	s.slabSize = d.slabSize(share.Limit()-ready, count, threads)
+	s.slabSize = d.slabSize(share.Limit()-ready, threads)
 	var err error
-	if s.slabs, err = share.Carve("batches", count*int64(mem.BlockSize(s.slabSize))+ready); err != nil {
+	if s.slabs, err = share.Carve("batches", slabCount*int64(mem.BlockSize(s.slabSize))+ready); err != nil {
 		return nil, err
 	}
 	if s.giant, err = share.Carve("rows", d.needs.giant); err != nil {
@@ -104,15 +106,16 @@ func (d *dataset) scan(ctx context.Context, share *mem.Budget, from stream.Curso
 }
 
 // slabSize is the memory of one batch: what the user's batches need, or else
-// what stays in a core's cache; less where count of them do not fit.
-func (d *dataset) slabSize(share, count int64, threads int) int {
-	most := int64(slabMost) * int64(min(threads, 4))
+// what stays in a core's cache but has many rows; less where there is no room
+// for slabCount of them.
+func (d *dataset) slabSize(share int64, threads int) int {
+	most := max(int64(slabMost)*int64(min(threads, 4)), slabLeaf*d.leaves)
 	if d.opt.BatchRows > 0 && d.info.Rows > 0 {
 		want := d.info.InMemory / d.info.Rows * int64(d.opt.BatchRows) * 5 / 4
-		most = max(most, min(want, share/(2*count)))
+		most = max(most, min(want, share/(2*slabCount)))
 	}
 	free := share - d.needs.meta - d.needs.pages - d.needs.giant
-	size := int(max(min(free/(2*count), most), int64(mem.BlockSize(int(d.needs.slab)))))
+	size := int(max(min(free/(2*slabCount), most), int64(mem.BlockSize(int(d.needs.slab)))))
 	for n := size; n > size/2; n -= 4096 {
 		if mem.BlockSize(n) <= size {
 			return max(n, int(d.needs.slab))

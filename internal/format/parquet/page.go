@@ -74,6 +74,17 @@ func (p *page) free() {
 // walk reads page headers up to the next data page that has entries. The
 // dictionary is loaded when that page needs it. ok is false at the end of the chunk.
 func (l *leaf) walk(ctx context.Context, w *worker) (ref pageRef, ok bool, err error) {
+	ref, ok, err = l.look(ctx, w)
+	if ok && ref.usesDict() && l.dict == nil && l.dictRef.body > 0 {
+		if err := l.loadDict(ctx, w, l.dictRef); err != nil {
+			return ref, false, fmt.Errorf("dictionary page: %w", err)
+		}
+	}
+	return ref, ok, err
+}
+
+// look is walk without the dictionary.
+func (l *leaf) look(ctx context.Context, w *worker) (ref pageRef, ok bool, err error) {
 	for l.walked < l.chunk.Values {
 		h, n, err := l.header(ctx, w)
 		if err != nil {
@@ -98,13 +109,7 @@ func (l *leaf) walk(ctx context.Context, w *worker) (ref pageRef, ok bool, err e
 			if l.walked > l.chunk.Values {
 				return ref, false, fmt.Errorf("page %d: %w: more values than the footer says", l.pages-1, errData)
 			}
-			ref := pageRef{PageHeader: h, index: l.pages - 1, body: body}
-			if ref.usesDict() && l.dict == nil && l.dictRef.body > 0 {
-				if err := l.loadDict(ctx, w, l.dictRef); err != nil {
-					return ref, false, fmt.Errorf("dictionary page: %w", err)
-				}
-			}
-			return ref, true, nil
+			return pageRef{PageHeader: h, index: l.pages - 1, body: body}, true, nil
 		}
 	}
 	return ref, false, nil

@@ -141,24 +141,31 @@ func (d *dataset) measure(ctx context.Context, i, g int, budget *mem.Budget, wai
 	}
 	w := newWorker()
 	d.needs.each = make(map[string]int64, len(chunks))
+	pages := probePages
+	if d.remote {
+		pages = 2 // each costs a request
+	}
+	var giant int64
 	var one, some int64 // bytes of a row, and of as many as a batch should hold
 	for j := range chunks {
 		c := &chunks[j]
 		if c.Values == 0 {
 			continue
 		}
-		n, err := tight(ctx, f.leaves[j], c, f.src, w)
+		need, err := tight(ctx, f.leaves[j], c, f.src, w, pages)
 		if err != nil {
 			return fmt.Errorf("parquet: %s: row group %d, column %q: %w", f.name, g, f.leaves[j].Path, err)
 		}
-		n = min(n, loose(f.leaves[j], c))
+		n := min(need.pages, loose(f.leaves[j], c))
 		d.needs.pages += n
+		giant += need.giant
 		d.needs.each[f.leaves[j].Path] = n
 		per := float64(c.Values) / float64(max(1, groupRows(f, g)))
 		one += regionsFor(f.leaves[j], c, 1.25*per)
 		some += regionsFor(f.leaves[j], c, minRows*per)
 	}
 	d.needs.slab = max(one, min(some, slabEnough), slabFloor)
+	d.needs.giant = max(d.needs.giant, giant)
 	return nil
 }
 
@@ -180,24 +187,19 @@ func groupRows(f *file, g int) int64 {
 const (
 	// slabFloor is the smallest slab: below it, batches are so small that
 	// starting one costs more than decoding it.
-	slabFloor = 512 << 10
+	slabFloor = 384 << 10
 	// minRows is the least number of rows a batch should hold,
-	minRows = 64
+	minRows = 256
 	// slabEnough is a slab that may hold less than that.
-	slabEnough = 8 << 20
+	slabEnough = 16 << 20
 )
 
-// slabs is how many batches exist at once: one with the consumer, one being
-// decoded, what is carried over; with more threads one more waits between.
-func slabCount(threads int) int64 {
-	if threads > 1 {
-		return 4
-	}
-	return 3
-}
+// slabCount is how many batches exist at once: one with the consumer, one
+// between, one being decoded or carried over.
+const slabCount = 3
 
 // Floor is what the needs add up to.
 func (d *dataset) Floor() int64 {
 	n := d.needs
-	return n.meta + n.pages + n.giant + slabCount(d.opt.Threads)*int64(mem.BlockSize(int(n.slab)))
+	return n.meta + n.pages + n.giant + slabCount*int64(mem.BlockSize(int(n.slab)))
 }

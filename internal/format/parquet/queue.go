@@ -27,8 +27,11 @@ type pageTask struct {
 }
 
 func (t *pageTask) run(ctx context.Context, w *worker) {
-	t.page, t.err = t.l.load(ctx, w, t.ref)
-	close(t.done)
+	defer close(t.done)
+	t.err = stream.Guard(func() (err error) {
+		t.page, err = t.l.load(ctx, w, t.ref)
+		return err
+	})
 }
 
 // next returns the next page, or nil at the end of the chunk.

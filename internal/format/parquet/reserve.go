@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/weir-data/weir/internal/codec"
 	"github.com/weir-data/weir/internal/format/parquet/meta"
@@ -35,59 +34,89 @@ func loose(l *leafPlan, c *meta.Chunk) int64 {
 	return n + n/16
 }
 
+// demand is what one chunk needs.
+type demand struct {
+	pages int64 // dictionary and pages, large ones streamed
+	giant int64 // room in a batch for a value that may be as large as a page
+}
+
+// probePages is how many data pages of a chunk are looked at beforehand.
+const probePages = 8
+
 // tight is memory that suffices if large pages are streamed. It looks at the
 // headers of the first pages.
-func tight(ctx context.Context, l *leafPlan, c *meta.Chunk, src source, w *worker) (int64, error) {
+func tight(ctx context.Context, l *leafPlan, c *meta.Chunk, src source, w *worker, pages int) (demand, error) {
 	probe := &leaf{leafPlan: l, chunk: *c, src: src, off: c.Start}
-	var dict, load int64 // the dictionary, and what loading it takes besides
-	h, n, err := probe.header(ctx, w)
-	if err != nil {
-		return 0, fmt.Errorf("page 0: %w", err)
-	}
-	body := probe.off + int64(n)
-	if h.Kind == meta.DictionaryPage {
-		dict, load = dictNeed(l, &h)
-		probe.off = body + int64(h.Compressed)
-		if h, n, err = probe.header(ctx, w); err != nil {
-			return 0, fmt.Errorf("page 0: %w", err)
+	var d demand
+	var dict, load, cost int64 // cost: of the most expensive stream
+	for range pages {
+		ref, ok, err := probe.look(ctx, w)
+		if err != nil {
+			return d, err
 		}
-		body = probe.off + int64(n)
-	}
-	cost := int64(usualStream)
-	if c.Codec != codec.None {
-		head := make([]byte, min(64, h.Compressed))
-		levels := int64(h.RepLen) + int64(h.DefLen)
-		if err := src.read(ctx, head, min(body+levels, src.size()-int64(len(head)))); err != nil {
-			return 0, err
+		if !ok {
+			break
 		}
-		if exact, err := c.Codec.StreamCost(head, int64(h.Uncompressed)); err == nil {
-			cost = exact
+		n, err := probe.streamCost(ctx, ref)
+		if err != nil {
+			return d, err
 		}
-	} else {
-		cost = 0
+		cost = max(cost, n)
+		d.giant = max(d.giant, l.giant(&ref.PageHeader))
 	}
-	cost += int64(mem.BlockSize(streamRAM))
-	need := cost*windows(&h, l.phys) + levelNeed(l, c, cost)
+	if ref := probe.dictRef; ref.body > 0 {
+		stream, err := probe.streamCost(ctx, ref)
+		if err != nil {
+			return d, err
+		}
+		dict, load = dictNeed(l, &ref.PageHeader)
+		load += min(stream, int64(mem.BlockSize(int(ref.Compressed)+slack)))
+		d.giant = max(d.giant, l.giant(&probe.dictRef.PageHeader))
+	}
+	need := cost + levelNeed(l, c, cost)
 	// A chunk that is smaller than its stream would be is held whole.
 	held := int64(mem.BlockSize(int(c.Uncompressed)+slack)) + int64(mem.BlockSize(int(c.Compressed)+slack))
 	// No page is open yet while the dictionary is loaded, through a stream if
 	// need be.
-	return dict + max(min(need, held), load+min(cost, held)), nil
+	d.pages = dict + max(min(need, held), load)
+	return d, nil
 }
 
-// windows is how many windows into a page its encoding reads from at once; see
-// leaf.stored.
-func windows(h *meta.PageHeader, phys int) int64 {
-	switch h.Encoding {
-	case meta.DeltaLengthByteArray:
-		return 2
-	case meta.DeltaByteArray:
-		return 3
-	case meta.ByteStreamSplit:
-		return int64(max(1, phys))
+// streamCost is what streaming a page holds, its window included.
+func (l *leaf) streamCost(ctx context.Context, ref pageRef) (int64, error) {
+	cost := int64(0)
+	if c := l.codec(ref); c != codec.None {
+		levels := int64(ref.RepLen) + int64(ref.DefLen)
+		head := make([]byte, min(64, int64(ref.Compressed)-levels))
+		if err := l.src.read(ctx, head, ref.body+levels); err != nil {
+			return 0, err
+		}
+		exact, err := c.StreamCost(head, int64(ref.Uncompressed)-levels)
+		if err != nil {
+			exact = usualStream // the page is damaged, which is said when it is read
+		}
+		cost = exact
 	}
-	return 1
+	return cost + int64(mem.BlockSize(streamRAM)), nil
 }
+
+// giant is room for a value as large as the whole page, where its few values
+// are so large that one of them may be.
+func (l *leafPlan) giant(h *meta.PageHeader) int64 {
+	size, n := int64(h.Uncompressed), int64(max(h.Values, 1))
+	if l.shape != byteShape || size < giantPage || size/n < giantMean {
+		return 0
+	}
+	return int64(mem.BlockSize(regionSize(l, pendSize, int(size+size/64)+4096)))
+}
+
+const (
+	// giantPage is a page that is larger than writers make them unless a
+	// value is; giantMean is a mean size that text does not have. DuckDB
+	// writes pages of 93 MB, but of thousands of values.
+	giantPage = 4 << 20
+	giantMean = 16 << 10
+)
 
 // dictNeed is the memory of a dictionary, and of its page where the values
 // must be converted.

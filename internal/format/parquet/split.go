@@ -10,6 +10,9 @@ type byteSplit struct {
 
 func (s *byteSplit) fixed(dst []byte, n int) error {
 	width := len(s.streams)
+	if n == 0 {
+		return nil
+	}
 	for i, w := range s.streams {
 		out := dst[i:]
 		for done := 0; done < n; {
