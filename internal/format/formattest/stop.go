@@ -148,11 +148,12 @@ func (c *Case) cancelEverywhere(t *testing.T, w *rows) {
 	}
 }
 
-// failEverywhere lets the n-th read fail, or end the context, from the plan on.
+// failEverywhere lets the n-th read fail, or end the context, from the plan
+// on: the first reads all, of the many later ones some.
 func (c *Case) failEverywhere(t *testing.T) {
 	for _, s := range few(20) {
 		for _, cancels := range []bool{false, true} {
-			for n := int64(0); c.failAt(t, s, n, cancels); n++ {
+			for n := int64(0); c.failAt(t, s, n, cancels); n += 1 + n/16 {
 				if t.Failed() {
 					t.Fatalf("%s: read %d, cancels %v", s, n, cancels)
 				}

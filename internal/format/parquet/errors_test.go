@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -66,6 +67,9 @@ type mistake struct {
 	share int64
 }
 
+// bytesNeeded differ whenever a floor is tuned; floors have tests of their own.
+var bytesNeeded = regexp.MustCompile(`needs [0-9.]+ [KMG]iB`)
+
 // kind is the sentinel that the exit code comes from.
 func kind(err error) string {
 	for _, k := range []error{format.ErrData, format.ErrUsage, mem.ErrTooSmall} {
@@ -89,9 +93,10 @@ func TestErrorsPeopleRead(t *testing.T) {
 		}
 		fmt.Fprintf(&out, "%s\n    %v\n    (%s)\n\n", m.name, err, kind(err))
 	}
+	got := bytesNeeded.ReplaceAllString(out.String(), "needs N iB")
 	golden := filepath.Join("testdata", "errors.txt")
 	if *update {
-		if err := os.WriteFile(golden, []byte(out.String()), 0o644); err != nil {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -99,7 +104,7 @@ func TestErrorsPeopleRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out.String() != string(want) {
-		t.Errorf("got:\n%s\nwant:\n%s", out.String(), want)
+	if got != string(want) {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
 }

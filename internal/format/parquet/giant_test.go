@@ -113,7 +113,7 @@ func TestTwoGiantsInARow(t *testing.T) {
 // TestLargeValuesLeaveRoomForTheRest: a value of any size up to two slabs
 // beside a column whose rows must be carried over.
 func TestLargeValuesLeaveRoomForTheRest(t *testing.T) {
-	for size := 400 << 10; size < 1200<<10; size += 15 << 10 {
+	for size := 400 << 10; size < 1200<<10; size += 31 << 10 {
 		lengths := make([]int, 9000)
 		for i := range lengths {
 			lengths[i] = 100

@@ -44,11 +44,11 @@ func TestNestedTypes(t *testing.T) {
 	for i, nulls := range []float64{0, 0.05, 0.4, 1} {
 		for _, v2 := range []bool{false, true} {
 			for j, page := range []int64{40, 2000, 0} {
-				l := layout{codec: codecs[(i+j)%len(codecs)], v2: v2, dict: (i+j)%2 == 0, page: page, group: []int64{0, 170, 33}[j]}
+				l := layout{codec: codecs[(i+j)%len(codecs)], v2: v2, dict: (i+j)%2 == 0, page: page, group: []int64{0, 50, 33}[j]}
 				t.Run(fmt.Sprintf("nulls %v, %s", nulls, l), func(t *testing.T) {
 					d := newDice(uint64(10*i + j))
 					d.nulls = nulls
-					rec := nestedTable(d, 400)
+					rec := nestedTable(d, 120)
 					sameRows(t, write(t, rec, l), rec)
 				})
 			}

@@ -48,7 +48,7 @@ const probePages = 8
 func tight(ctx context.Context, l *leafPlan, c *meta.Chunk, src source, w *worker, pages int) (demand, error) {
 	probe := &leaf{leafPlan: l, chunk: *c, src: src, off: c.Start}
 	var d demand
-	var dict, load, cost int64 // cost: of the most expensive stream
+	var dict, load, cost, need int64 // cost: of the most expensive stream; need: of all of a page
 	for range pages {
 		ref, ok, err := probe.look(ctx, w)
 		if err != nil {
@@ -62,6 +62,7 @@ func tight(ctx context.Context, l *leafPlan, c *meta.Chunk, src source, w *worke
 			return d, err
 		}
 		cost = max(cost, n)
+		need = max(need, n*windows(&ref.PageHeader, l.phys))
 		d.giant = max(d.giant, l.giant(&ref.PageHeader))
 	}
 	if ref := probe.dictRef; ref.body > 0 {
@@ -73,13 +74,27 @@ func tight(ctx context.Context, l *leafPlan, c *meta.Chunk, src source, w *worke
 		load += min(stream, int64(mem.BlockSize(int(ref.Compressed)+slack)))
 		d.giant = max(d.giant, l.giant(&probe.dictRef.PageHeader))
 	}
-	need := cost + levelNeed(l, c, cost)
+	need += levelNeed(l, c, cost)
 	// A chunk that is smaller than its stream would be is held whole.
 	held := int64(mem.BlockSize(int(c.Uncompressed)+slack)) + int64(mem.BlockSize(int(c.Compressed)+slack))
 	// No page is open yet while the dictionary is loaded, through a stream if
 	// need be.
 	d.pages = dict + max(min(need, held), load)
 	return d, nil
+}
+
+// windows is how many windows into a page its encoding reads from at once; see
+// leaf.stored.
+func windows(h *meta.PageHeader, phys int) int64 {
+	switch h.Encoding {
+	case meta.DeltaLengthByteArray:
+		return 2
+	case meta.DeltaByteArray:
+		return 3
+	case meta.ByteStreamSplit:
+		return int64(max(1, phys))
+	}
+	return 1
 }
 
 // streamCost is what streaming a page holds, its window included.

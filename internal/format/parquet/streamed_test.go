@@ -40,9 +40,9 @@ func largePages(d *dice, rows int) (arrow.RecordBatch, map[string]pq.Encoding) {
 // here: see TestSnappyThatLooksFarBack.
 func TestPagesLargerThanMemory(t *testing.T) {
 	d := newDice(1)
-	rec, each := largePages(d, 60_000)
+	rec, each := largePages(d, 24_000)
 	want := digestOf(t, rec)
-	rest := rec.NewSlice(41_234, rec.NumRows())
+	rest := rec.NewSlice(17_234, rec.NumRows())
 	for _, codec := range codecs {
 		if codec == compress.Codecs.Snappy {
 			continue
@@ -64,7 +64,7 @@ func TestPagesLargerThanMemory(t *testing.T) {
 						t.Fatalf("threads %d, at the floor of %s: %d rows, %v", threads, mem.Format(ds.Floor()), rows, err)
 					}
 				}
-				got, _, err := readDigest(t, sourceOf(file), format.Options{}, 0, stream.Cursor{Row: 41_234})
+				got, _, err := readDigest(t, sourceOf(file), format.Options{}, 0, stream.Cursor{Row: 17_234})
 				if err != nil || got != digestOf(t, rest) {
 					t.Errorf("resumed: %v", err)
 				}
@@ -76,10 +76,10 @@ func TestPagesLargerThanMemory(t *testing.T) {
 // TestLargeDictionaries: the dictionary is held, the pages are not.
 func TestLargeDictionaries(t *testing.T) {
 	d := newDice(2)
-	d.kinds, d.long, d.nulls = 20_000, 40, 0.05
-	rec := table(column{"s", d.values(arrow.BinaryTypes.String, true, 100_000), true},
-		column{"n", d.values(arrow.PrimitiveTypes.Int64, false, 100_000), false},
-		column{"dec", d.values(&arrow.Decimal128Type{Precision: 30, Scale: 1}, true, 100_000), true})
+	d.kinds, d.long, d.nulls = 10_000, 40, 0.05
+	rec := table(column{"s", d.values(arrow.BinaryTypes.String, true, 40_000), true},
+		column{"n", d.values(arrow.PrimitiveTypes.Int64, false, 40_000), false},
+		column{"dec", d.values(&arrow.Decimal128Type{Precision: 30, Scale: 1}, true, 40_000), true})
 	for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Zstd, compress.Codecs.Gzip} {
 		for _, v2 := range []bool{false, true} {
 			sameRows(t, write(t, rec, layout{codec: codec, v2: v2, dict: true, page: 1 << 30, dictSize: 1 << 30}), rec)
@@ -124,10 +124,10 @@ func TestWideSchema(t *testing.T) {
 	var cols []column
 	for i := range 1000 {
 		typ := flatTypes[i%len(flatTypes)]
-		cols = append(cols, column{fmt.Sprintf("c%d", i), d.values(typ, i%2 == 0, 40), i%2 == 0})
+		cols = append(cols, column{fmt.Sprintf("c%d", i), d.values(typ, i%2 == 0, 20), i%2 == 0})
 	}
 	rec := table(cols...)
-	sameRows(t, write(t, rec, layout{codec: compress.Codecs.Zstd, group: 15}), rec)
+	sameRows(t, write(t, rec, layout{codec: compress.Codecs.Zstd, group: 8}), rec)
 }
 
 func TestManyTinyRowGroups(t *testing.T) {
