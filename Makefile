@@ -26,7 +26,7 @@ test-go:
 	  go test $(shell command -v gcc >/dev/null && echo -race) -timeout 20m ./...
 
 test-python: build $(VENV)/ready
-	cd tests && WEIR_BIN=$(CURDIR)/bin/weir $(VENV)/bin/python -m pytest -q -p no:cacheprovider
+	cd tests && WEIR_BIN=$(CURDIR)/bin/weir $(VENV)/bin/python -m pytest -p no:cacheprovider
 
 $(VENV)/ready: tests/requirements.txt
 	$(PYTHON) -m venv $(VENV)

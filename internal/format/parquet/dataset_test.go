@@ -6,22 +6,11 @@ import (
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/stream"
 )
-
-// join is the first rows of all parts.
-func join(parts []arrow.Array, rows int) arrow.Array {
-	all, err := array.Concatenate(parts, memory.DefaultAllocator)
-	if err != nil {
-		panic(err)
-	}
-	return array.NewSlice(all, 0, int64(rows))
-}
 
 // numbers is a table of int32 columns of these names.
 func numbers(rows int, names ...string) arrow.RecordBatch {

@@ -14,62 +14,86 @@ import (
 	"github.com/weir-data/weir/internal/stream"
 )
 
-// largePages is a table whose columns are one page of a megabyte or more each.
-func largePages(d *dice, rows int) (arrow.RecordBatch, map[string]pq.Encoding) {
-	d.long = 60
-	d.nulls = 0.15
-	return table(
-			column{"i64", d.values(arrow.PrimitiveTypes.Int64, false, rows), false},
-			column{"f64", d.values(arrow.PrimitiveTypes.Float64, true, rows), true},
-			column{"i16", d.values(arrow.PrimitiveTypes.Int16, true, rows), true},
-			column{"text", d.values(arrow.BinaryTypes.String, true, rows), true},
-			column{"d64", d.values(arrow.PrimitiveTypes.Int64, true, rows), true},
-			column{"d32", d.values(arrow.PrimitiveTypes.Int32, false, rows), false},
-			column{"dl", d.values(arrow.BinaryTypes.String, true, rows), true},
-			column{"db", d.values(arrow.BinaryTypes.Binary, true, rows), true},
-			column{"bss", d.values(arrow.PrimitiveTypes.Float32, true, rows), true},
-			column{"bool", d.values(arrow.FixedWidthTypes.Boolean, true, rows), true},
-			column{"list", d.values(arrow.ListOf(arrow.PrimitiveTypes.Int32), true, rows/4), true}.repeat(rows),
-		), map[string]pq.Encoding{
-			"d64": pq.Encodings.DeltaBinaryPacked, "d32": pq.Encodings.DeltaBinaryPacked,
-			"dl": pq.Encodings.DeltaLengthByteArray, "db": pq.Encodings.DeltaByteArray, "bss": pq.Encodings.ByteStreamSplit,
-		}
+// largePage is one column that is one page of some megabytes.
+type largePage struct {
+	name     string
+	typ      arrow.DataType
+	nullable bool
+	rows     int
+	encoding pq.Encoding
+	huge     bool // larger than the windows of zstd and brotli, which are megabytes
+}
+
+var largePages = []largePage{
+	{"int64", arrow.PrimitiveTypes.Int64, false, 400_000, pq.Encodings.Plain, false},
+	{"float64 with nulls", arrow.PrimitiveTypes.Float64, true, 400_000, pq.Encodings.Plain, false},
+	{"text", arrow.BinaryTypes.String, true, 100_000, pq.Encodings.Plain, false},
+	{"lists", arrow.ListOf(arrow.PrimitiveTypes.Int32), true, 200_000, pq.Encodings.Plain, false},
+	{"decimal", &arrow.Decimal128Type{Precision: 30, Scale: 2}, true, 200_000, pq.Encodings.Plain, false},
+	{"int32 delta", arrow.PrimitiveTypes.Int32, true, 600_000, pq.Encodings.DeltaBinaryPacked, false},
+	{"bool", arrow.FixedWidthTypes.Boolean, true, 3_000_000, pq.Encodings.Plain, false},
+	{"text, lengths first", arrow.BinaryTypes.String, true, 100_000, pq.Encodings.DeltaLengthByteArray, false},
+	{"text, prefixes", arrow.BinaryTypes.Binary, true, 100_000, pq.Encodings.DeltaByteArray, false},
+	{"float32 split", arrow.PrimitiveTypes.Float32, true, 800_000, pq.Encodings.ByteStreamSplit, false},
+	{"much text", arrow.BinaryTypes.String, false, 600_000, pq.Encodings.Plain, true},
+	{"many int64", arrow.PrimitiveTypes.Int64, false, 1_600_000, pq.Encodings.Plain, true},
 }
 
 // TestPagesLargerThanMemory: at the floor no page is held whole. Snappy is not
 // here: see TestSnappyThatLooksFarBack.
 func TestPagesLargerThanMemory(t *testing.T) {
-	d := newDice(1)
-	rec, each := largePages(d, 24_000)
-	want := digestOf(t, rec)
-	rest := rec.NewSlice(17_234, rec.NumRows())
-	for _, codec := range codecs {
-		if codec == compress.Codecs.Snappy {
-			continue
+	for i, p := range largePages {
+		d := newDice(uint64(i))
+		d.long, d.nulls = 60, 0.15
+		rec := table(column{"c", d.values(p.typ, p.nullable, p.rows), p.nullable})
+		for j, codec := range codecs {
+			if codec == compress.Codecs.Snappy || p.huge != (codec == compress.Codecs.Zstd || codec == compress.Codecs.Brotli) {
+				continue
+			}
+			if codec == compress.Codecs.Brotli && p.typ != arrow.BinaryTypes.String {
+				continue // slow to write
+			}
+			l := layout{codec: codec, v2: (i+j)%2 == 0, each: map[string]pq.Encoding{"c": p.encoding}, page: 1 << 30}
+			t.Run(p.name+", "+l.String(), func(t *testing.T) { streamedRead(t, rec, write(t, rec, l)) })
+			if codec == compress.Codecs.Uncompressed {
+				l.v2 = !l.v2
+				t.Run(p.name+", "+l.String(), func(t *testing.T) { streamedRead(t, rec, write(t, rec, l)) })
+			}
 		}
-		for _, v2 := range []bool{false, true} {
-			l := layout{codec: codec, v2: v2, each: each, page: 1 << 30}
-			t.Run(l.String(), func(t *testing.T) {
-				file := write(t, rec, l)
-				ds, err := Plan(t.Context(), sourceOf(file), format.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if floor := ds.Floor(); floor > ds.Info().InMemory {
-					t.Logf("the floor is %s, the data %s", mem.Format(floor), mem.Format(ds.Info().InMemory))
-				}
-				for _, threads := range []int{1, 3} {
-					got, rows, err := readDigest(t, sourceOf(file), format.Options{Threads: threads}, 0, stream.Cursor{})
-					if err != nil || got != want {
-						t.Fatalf("threads %d, at the floor of %s: %d rows, %v", threads, mem.Format(ds.Floor()), rows, err)
-					}
-				}
-				got, _, err := readDigest(t, sourceOf(file), format.Options{}, 0, stream.Cursor{Row: 17_234})
-				if err != nil || got != digestOf(t, rest) {
-					t.Errorf("resumed: %v", err)
-				}
-			})
+	}
+}
+
+// streamedRead reads at the floor, which is too little for the page.
+func streamedRead(t *testing.T, rec arrow.RecordBatch, file []byte) {
+	t.Helper()
+	ds, err := Plan(t.Context(), sourceOf(file), format.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := ds.(*dataset).open(t.Context(), 0, mem.New(1<<30), new(stream.Waits))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.close()
+	chunks, err := f.meta.Chunks(t.Context(), 0, f.ordinals, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if have := ds.(*dataset).needs.pages; have >= chunks[0].Uncompressed {
+		t.Fatalf("a page of %s is not streamed at the floor, which has %s for it", mem.Format(chunks[0].Uncompressed), mem.Format(have))
+	}
+	for _, threads := range []int{1, 3} {
+		got, rows, err := readRetry(t, sourceOf(file), format.Options{Threads: threads}, 0, stream.Cursor{})
+		if err != nil || got != digestOf(t, rec) {
+			t.Fatalf("threads %d, at the floor of %s: %d rows, %v", threads, mem.Format(ds.Floor()), rows, err)
 		}
+	}
+	from := rec.NumRows() * 3 / 4
+	rest := rec.NewSlice(from, rec.NumRows())
+	defer rest.Release()
+	got, _, err := readRetry(t, sourceOf(file), format.Options{}, 0, stream.Cursor{Row: from})
+	if err != nil || got != digestOf(t, rest) {
+		t.Errorf("resumed: %v", err)
 	}
 }
 
@@ -106,16 +130,6 @@ func TestSnappyThatLooksFarBack(t *testing.T) {
 	if err != nil || got != digestOf(t, rec) {
 		t.Errorf("with the %s it asked for: %v", mem.Format(small.Need), err)
 	}
-}
-
-// repeat makes a column of that many rows of c's first ones.
-func (c column) repeat(rows int) column {
-	parts := []arrow.Array{}
-	for n := 0; n < rows; n += c.values.Len() {
-		parts = append(parts, c.values)
-	}
-	c.values = join(parts, rows)
-	return c
 }
 
 func TestWideSchema(t *testing.T) {
