@@ -5,6 +5,7 @@ package format
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -13,9 +14,25 @@ import (
 	"github.com/weir-data/weir/internal/stream"
 )
 
-// ErrData is wrapped by every error that is the fault of the bytes read:
-// damaged, truncated, encrypted, of another kind than the rest.
-var ErrData = errors.New("data error")
+var (
+	// ErrData is the kind of every error that is the fault of the bytes read:
+	// damaged, truncated, encrypted, of another kind than the rest.
+	ErrData = errors.New("data error")
+	// ErrUsage is the kind of errors that are the fault of the options given.
+	ErrUsage = errors.New("usage error")
+)
+
+// Error makes an error of a kind, ErrData or ErrUsage, that errors.Is finds
+// but the text does not name.
+func Error(kind error, format string, args ...any) error {
+	return &kindError{kind: kind, err: fmt.Errorf(format, args...)}
+}
+
+type kindError struct{ kind, err error }
+
+func (e *kindError) Error() string        { return e.err.Error() }
+func (e *kindError) Unwrap() error        { return e.err }
+func (e *kindError) Is(target error) bool { return target == e.kind }
 
 // Format reads one kind of file.
 type Format struct {
@@ -65,6 +82,3 @@ type Info struct {
 	InMemory  int64 // bytes of the chosen columns as Arrow, estimated from the descriptions
 	LargestIn int64 // InMemory of the largest group
 }
-
-// ErrUsage is wrapped by errors that are the fault of the options given.
-var ErrUsage = errors.New("usage error")

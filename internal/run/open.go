@@ -78,8 +78,8 @@ func recognise(ctx context.Context, c Config, objects []store.Object) (format.Fo
 	if err := sniffAll(ctx, c, objects); err != nil {
 		return format.Format{}, err
 	}
-	return format.Format{}, fmt.Errorf("%s: %w: not a file weir can read (%s)",
-		objects[0].URL, format.ErrData, names(c.Formats))
+	return format.Format{}, format.Error(format.ErrData, "%s: not a file weir can read (%s)",
+		objects[0].URL, names(c.Formats))
 }
 
 // Bytes read of each end of a file to recognise it: enough for a magic number
@@ -142,8 +142,8 @@ func sniffAll(ctx context.Context, c Config, objects []store.Object) error {
 	for i, k := range kinds {
 		kinds[i] = fmt.Sprintf("%d %s (%s)", count[k], k, example[k])
 	}
-	return fmt.Errorf("%w: files of several kinds: %s; name those of one kind with a glob",
-		format.ErrData, strings.Join(kinds, ", "))
+	return format.Error(format.ErrData, "files of several kinds: %s; name those of one kind with a glob",
+		strings.Join(kinds, ", "))
 }
 
 func names(formats []format.Format) string {

@@ -41,7 +41,10 @@ type Stream interface {
 	// Schema is the same for every batch.
 	Schema() *arrow.Schema
 	// Next returns the next batch, which the caller owns, or io.EOF. After an
-	// error the stream can only be closed. Not safe for concurrent use.
+	// error the stream can only be closed. Not safe for concurrent use. The
+	// memory for batches is bounded: a caller that keeps one while it asks for
+	// the next may wait for itself; whoever must keep rows copies them into a
+	// share of its own.
 	Next(ctx context.Context) (*Batch, error)
 	// Cursor is the place after the last batch that Next returned.
 	Cursor() Cursor

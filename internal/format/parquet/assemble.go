@@ -1,8 +1,6 @@
 package parquet
 
 import (
-	"fmt"
-
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -35,7 +33,7 @@ func (a *assembler) column(n *meta.Node, leaf int) (arrow.Array, error) {
 	}
 	defer d.Release()
 	if d.Len() != a.rows {
-		return nil, fmt.Errorf("%w: %d rows where %d are expected", errData, d.Len(), a.rows)
+		return nil, damaged("%d rows where %d are expected", d.Len(), a.rows)
 	}
 	return array.MakeFromData(d), nil
 }
@@ -80,7 +78,7 @@ func (a *assembler) leaf(r *region) (arrow.ArrayData, error) {
 	}
 	// What is required may be missing with the struct it is in.
 	if nulls > 0 && !l.Node.Field.Nullable && int(l.slotDef) == int(l.MaxDef) {
-		return nil, fmt.Errorf("%w: %q: a null where none may be", errData, l.Path)
+		return nil, damaged("%q: a null where none may be", l.Path)
 	}
 	buffers := make([]*memory.Buffer, 2, 3)
 	if nulls > 0 {
@@ -137,7 +135,7 @@ func (a *assembler) children(n *meta.Node, at level, length int) ([]arrow.ArrayD
 		out = append(out, d)
 		if d.Len() != length {
 			drop()
-			return nil, fmt.Errorf("%w: %q: %d elements where its neighbours have %d", errData, c.Name, d.Len(), length)
+			return nil, damaged("%q: %d elements where its neighbours have %d", c.Name, d.Len(), length)
 		}
 	}
 	return out, nil
@@ -201,7 +199,7 @@ func listOffsets(offsets []int32, valid []byte, r *region, entries int, at level
 			continue
 		case rep[i] == own:
 			if d < elem {
-				return 0, 0, fmt.Errorf("%w: %q: a list goes on without an element", errData, r.leaf.Path)
+				return 0, 0, damaged("%q: a list goes on without an element", r.leaf.Path)
 			}
 			count++
 		case d >= at.slot:

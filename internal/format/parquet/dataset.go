@@ -142,7 +142,7 @@ func match(all []*meta.Node, patterns []string) ([]*meta.Node, error) {
 		for _, n := range all {
 			ok, err := path.Match(p, n.Name)
 			if err != nil {
-				return nil, fmt.Errorf("%w: %q is not a pattern: %w", format.ErrUsage, p, err)
+				return nil, format.Error(format.ErrUsage, "%q is not a pattern: %w", p, err)
 			}
 			if ok || n.Name == p {
 				hits++
@@ -153,7 +153,7 @@ func match(all []*meta.Node, patterns []string) ([]*meta.Node, error) {
 			}
 		}
 		if hits == 0 {
-			return nil, fmt.Errorf("%w: no column matches %q; it has %s", format.ErrUsage, p, names(all))
+			return nil, format.Error(format.ErrUsage, "no column matches %q; it has %s", p, names(all))
 		}
 	}
 	return out, nil
@@ -183,12 +183,12 @@ func same(all []*meta.Node, schema *arrow.Schema) ([]*meta.Node, error) {
 	for _, f := range schema.Fields() {
 		list := byName[f.Name]
 		if len(list) == 0 {
-			return nil, fmt.Errorf("%w: no column %q, which the first file has", errData, f.Name)
+			return nil, damaged("no column %q, which the first file has", f.Name)
 		}
 		n := list[0]
 		byName[f.Name] = list[1:]
 		if !arrow.TypeEqual(n.Field.Type, f.Type) {
-			return nil, fmt.Errorf("%w: column %q is %s, in the first file it is %s", errData, f.Name, n.Field.Type, f.Type)
+			return nil, damaged("column %q is %s, in the first file it is %s", f.Name, n.Field.Type, f.Type)
 		}
 		out = append(out, n)
 	}

@@ -41,17 +41,17 @@ func dictBlock(size, n, width int) int {
 func (l *leaf) loadDict(ctx context.Context, w *worker, ref pageRef) error {
 	size, n := int(ref.Uncompressed), int(ref.Values)
 	if ref.Encoding != meta.Plain && ref.Encoding != meta.PlainDictionary {
-		return fmt.Errorf("%w: encoded as %s", errData, ref.Encoding)
+		return damaged("encoded as %s", ref.Encoding)
 	}
 	if l.shape == bitShape {
-		return fmt.Errorf("%w: booleans have no dictionary", errData)
+		return damaged("booleans have no dictionary")
 	}
 	least := l.phys
 	if l.Type == meta.ByteArray {
 		least = 4
 	}
 	if n > size/least {
-		return fmt.Errorf("%w: %d values in %d bytes", errData, n, size)
+		return damaged("%d values in %d bytes", n, size)
 	}
 	width := l.width
 	if l.shape == byteShape {
@@ -80,7 +80,7 @@ func (l *leaf) readDict(ctx context.Context, w *worker, ref pageRef, d *dictiona
 			return err
 		}
 		if err := d.indexBytes(d.n); err != nil {
-			return fmt.Errorf("%w: %w", errData, err)
+			return damaged("%w", err)
 		}
 		return nil
 	}
@@ -103,7 +103,7 @@ func (l *leaf) readDict(ctx context.Context, w *worker, ref pageRef, d *dictiona
 		v = plainBytes{w: &win}
 	}
 	if err := l.arrowed(v).fixed(d.fixed, d.n); err != nil {
-		return fmt.Errorf("%w: %w", errData, err)
+		return damaged("%w", err)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (l *leaf) readDict(ctx context.Context, w *worker, ref pageRef, d *dictiona
 func (l *leaf) decompress(ctx context.Context, w *worker, ref pageRef, dst []byte) error {
 	if l.codec(ref) == codec.None {
 		if int(ref.Compressed) != len(dst) {
-			return fmt.Errorf("%w: %d bytes stored for %d uncompressed ones", errData, ref.Compressed, len(dst))
+			return damaged("%d bytes stored for %d uncompressed ones", ref.Compressed, len(dst))
 		}
 		if err := l.src.take(ctx, dst, ref.body); err != nil {
 			return err
@@ -134,7 +134,7 @@ func (l *leaf) decompress(ctx context.Context, w *worker, ref pageRef, dst []byt
 		return err
 	}
 	if err := w.dec.Decompress(l.chunk.Codec, dst, raw); err != nil {
-		return fmt.Errorf("%w: %w", errData, err)
+		return damaged("%w", err)
 	}
 	return nil
 }

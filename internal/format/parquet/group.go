@@ -215,7 +215,7 @@ func (g *group) enlarge(ctx context.Context, sl *slab, r *region) error {
 		data = r.col.end + r.col.wants + (r.col.end+r.col.wants)/64
 	}
 	if data > maxValue {
-		return fmt.Errorf("%w: a row of more than 2 GiB", errData)
+		return damaged("a row of more than 2 GiB")
 	}
 	size := regionSize(l, entries, data)
 	block, err := g.giantBlock(ctx, sl, size)

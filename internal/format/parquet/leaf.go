@@ -130,7 +130,7 @@ func (l *leaf) decodeFlat(ctx context.Context, w *worker, r *region, n int) erro
 
 // missing says that the chunk ended too early.
 func (l *leaf) missing(n int) error {
-	return fmt.Errorf("%w: the column has %d rows less than its row group", errData, n)
+	return damaged("the column has %d rows less than its row group", n)
 }
 
 // put decodes valid fixed-size values into the next m slots of r, whose

@@ -29,7 +29,7 @@ func planLeaves(columns []*meta.Node) ([]*leafPlan, error) {
 		case meta.LeafKind:
 			l, err := planLeaf(n.Leaf)
 			if err != nil {
-				return fmt.Errorf("column %q: %w: %w", n.Leaf.Path, errData, err)
+				return damaged("column %q: %w", n.Leaf.Path, err)
 			}
 			l.slotDef, l.lists, l.structs = slotDef, lists, structs
 			out = append(out, l)
@@ -41,7 +41,7 @@ func planLeaves(columns []*meta.Node) ([]*leafPlan, error) {
 			structs++
 		}
 		if len(n.Children) == 0 {
-			return fmt.Errorf("column %q: %w: a group without fields", n.Name, errData)
+			return damaged("column %q: a group without fields", n.Name)
 		}
 		for i, c := range n.Children {
 			if i > 0 {

@@ -93,7 +93,7 @@ func (l *leaf) look(ctx context.Context, w *worker) (ref pageRef, ok bool, err e
 		body := l.off + int64(n)
 		next := body + int64(h.Compressed)
 		if next > l.src.size() {
-			return ref, false, fmt.Errorf("page %d: %w: %d bytes at %d, the file ends before", l.pages, errData, h.Compressed, body)
+			return ref, false, damaged("page %d: %d bytes at %d, the file ends before", l.pages, h.Compressed, body)
 		}
 		l.off = next
 		switch h.Kind {
@@ -107,7 +107,7 @@ func (l *leaf) look(ctx context.Context, w *worker) (ref pageRef, ok bool, err e
 			}
 			l.walked += int64(h.Values)
 			if l.walked > l.chunk.Values {
-				return ref, false, fmt.Errorf("page %d: %w: more values than the footer says", l.pages-1, errData)
+				return ref, false, damaged("page %d: more values than the footer says", l.pages-1)
 			}
 			return pageRef{PageHeader: h, index: l.pages - 1, body: body}, true, nil
 		}
@@ -121,7 +121,7 @@ func (l *leaf) header(ctx context.Context, w *worker) (meta.PageHeader, int, err
 	for {
 		n := min(int64(len(w.head)), l.src.size()-l.off)
 		if n <= 0 {
-			return meta.PageHeader{}, 0, fmt.Errorf("%w: %d values are missing at the end of the file", errData, l.chunk.Values-l.walked)
+			return meta.PageHeader{}, 0, damaged("%d values are missing at the end of the file", l.chunk.Values-l.walked)
 		}
 		buf := w.head[:n]
 		if err := l.src.read(ctx, buf, l.off); err != nil {
@@ -132,7 +132,7 @@ func (l *leaf) header(ctx context.Context, w *worker) (meta.PageHeader, int, err
 			return h, k, err
 		}
 		if n < int64(len(w.head)) {
-			return h, 0, fmt.Errorf("%w: the file ends inside a page header", errData)
+			return h, 0, damaged("the file ends inside a page header")
 		}
 		w.head = make([]byte, 4*len(w.head))
 	}
@@ -196,7 +196,7 @@ func (l *leaf) loadWhole(ctx context.Context, w *worker, ref pageRef, p *page) (
 	buf := block.Bytes()[:size]
 	if l.codec(ref) == codec.None {
 		if ref.Compressed != ref.Uncompressed {
-			return false, fmt.Errorf("%w: %d bytes stored for %d uncompressed ones", errData, ref.Compressed, size)
+			return false, damaged("%d bytes stored for %d uncompressed ones", ref.Compressed, size)
 		}
 		if err := l.src.take(ctx, buf, ref.body); err != nil {
 			return false, err
@@ -226,13 +226,13 @@ func (l *leaf) loadWhole(ctx context.Context, w *worker, ref pageRef, p *page) (
 		// The levels of a v2 page are never compressed.
 		levels = int(ref.RepLen + ref.DefLen)
 		if levels > len(raw) || levels > size {
-			return false, fmt.Errorf("%w: levels of %d bytes in a page of %d", errData, levels, len(raw))
+			return false, damaged("levels of %d bytes in a page of %d", levels, len(raw))
 		}
 		copy(buf, raw[:levels])
 	}
 	if size > levels {
 		if err := w.dec.Decompress(l.chunk.Codec, buf[levels:], raw[levels:]); err != nil {
-			return false, fmt.Errorf("%w: %w", errData, err)
+			return false, damaged("%w", err)
 		}
 	}
 	return true, l.open(ref, p, buf)
@@ -315,10 +315,10 @@ func (l *leaf) open(ref pageRef, p *page, buf []byte) error {
 func (l *leaf) begin(ref pageRef, p *page, size int, sections func(skip int) (*window, error)) error {
 	if ref.Kind == meta.DataPage {
 		if l.MaxRep > 0 && ref.RepEncoding != meta.RLE {
-			return fmt.Errorf("%w: repetition levels encoded as %s", errData, ref.RepEncoding)
+			return damaged("repetition levels encoded as %s", ref.RepEncoding)
 		}
 		if l.MaxDef > 0 && ref.DefEncoding != meta.RLE {
-			return fmt.Errorf("%w: definition levels encoded as %s", errData, ref.DefEncoding)
+			return damaged("definition levels encoded as %s", ref.DefEncoding)
 		}
 	}
 	p.rep, _ = newHybrid(&p.repWin, l.repWidth)
@@ -337,5 +337,5 @@ func bad(place string, err error) error {
 	if err == nil || fromStore(err) {
 		return err
 	}
-	return fmt.Errorf("%s: %w: %w", place, errData, err)
+	return damaged("%s: %w", place, err)
 }

@@ -39,13 +39,7 @@ func Plan(ctx context.Context, src format.Source, opt format.Options) (format.Da
 		if err != nil {
 			return nil, err
 		}
-		if d.schema == nil {
-			fields := make([]arrow.Field, len(f.columns))
-			for j, c := range f.columns {
-				fields[j] = c.Field
-			}
-			d.schema = arrow.NewSchema(fields, nil)
-		}
+		d.describe(f)
 		g, n, err := d.survey(ctx, f)
 		f.close()
 		if err != nil {
@@ -66,6 +60,17 @@ func Plan(ctx context.Context, src format.Source, opt format.Options) (format.Da
 		d.needs.giant = max(d.needs.giant, int64(mem.BlockSize(int(d.needs.slab))))
 	}
 	return d, nil
+}
+
+// describe makes the schema: that of the first file, and a column may be null
+// if it may be in any file.
+func (d *dataset) describe(f *file) {
+	fields := make([]arrow.Field, len(f.columns))
+	for i, c := range f.columns {
+		fields[i] = c.Field
+		fields[i].Nullable = c.Field.Nullable || (d.schema != nil && d.schema.Field(i).Nullable)
+	}
+	d.schema = arrow.NewSchema(fields, nil)
 }
 
 // margin is the memory for pages if some row groups need a little more than

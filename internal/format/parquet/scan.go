@@ -160,7 +160,7 @@ func (s *scan) openFile(ctx context.Context) error {
 		s.cursor = stream.Cursor{Object: s.object}
 	}
 	if s.skip > f.meta.Rows {
-		return fmt.Errorf("parquet: %s: %w: a cursor at row %d, the file has %d", f.name, errData, s.skip, f.meta.Rows)
+		return damaged("parquet: %s: a cursor at row %d, the file has %d", f.name, s.skip, f.meta.Rows)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package parquet
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/weir-data/weir/internal/format"
@@ -14,8 +13,11 @@ import (
 
 var (
 	errData = format.ErrData
-	errSum  = fmt.Errorf("%w: checksum does not match", format.ErrData)
+	errSum  = damaged("checksum does not match")
 )
+
+// damaged makes an error that is the data's fault.
+func damaged(text string, args ...any) error { return format.Error(format.ErrData, text, args...) }
 
 // source gives the stored bytes of one column chunk.
 type source interface {
