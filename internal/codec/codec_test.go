@@ -10,13 +10,14 @@ import (
 	"testing/iotest"
 )
 
-// guarded is a dst of n bytes between canaries.
+// guarded is a dst of n bytes between canaries; the Slack bytes behind it may
+// be written.
 func guarded(n int) (dst []byte, intact func() bool) {
 	const guard = 64
-	b := bytes.Repeat([]byte{0xA5}, n+2*guard)
-	return b[guard : guard+n : n+2*guard], func() bool {
+	b := bytes.Repeat([]byte{0xA5}, n+2*guard+Slack)
+	return b[guard : guard+n], func() bool {
 		edge := bytes.Repeat([]byte{0xA5}, guard)
-		return bytes.Equal(b[:guard], edge) && bytes.Equal(b[guard+n:], edge)
+		return bytes.Equal(b[:guard], edge) && bytes.Equal(b[guard+n+Slack:], edge)
 	}
 }
 

@@ -241,7 +241,7 @@ func (l *leaf) loadWhole(ctx context.Context, w *worker, ref pageRef, p *page) (
 // decompressFrom decompresses a page while it is read, for the codec that can.
 func (l *leaf) decompressFrom(ctx context.Context, w *worker, ref pageRef, dst []byte) error {
 	end := ref.body + int64(ref.Compressed)
-	var src io.Reader = &fileRange{ctx: ctx, src: l.src, at: ref.body, end: end}
+	var src io.Reader = &fileRange{ctx: ctx, src: l.src, at: ref.body, end: end, step: pageAhead}
 	if ref.HasCRC {
 		src = &checked{src: src, left: int64(ref.Compressed), want: ref.CRC}
 	}

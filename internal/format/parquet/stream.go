@@ -47,7 +47,7 @@ type pageStreams struct {
 func (s *pageStreams) window(skip int) (*window, error) {
 	end := s.ref.body + int64(s.ref.Compressed)
 	size := int64(s.ref.Uncompressed) - (s.from - s.ref.body)
-	src := &fileRange{ctx: s.ctx, src: s.l.src, at: s.from, end: end}
+	src := &fileRange{ctx: s.ctx, src: s.l.src, at: s.from, end: end, step: streamAhead}
 	ram, ok := s.l.alloc(streamRAM, false)
 	if !ok {
 		return nil, s.tooSmall(streamRAM)
@@ -198,7 +198,7 @@ func (s *pageStreams) openV2() error {
 				return s.tooSmall(streamRAM)
 			}
 			s.p.blocks = append(s.p.blocks, ram)
-			*part.w = streamed(&fileRange{ctx: s.ctx, src: s.l.src, at: s.from, end: s.from + int64(size)}, ram.Bytes())
+			*part.w = streamed(&fileRange{ctx: s.ctx, src: s.l.src, at: s.from, end: s.from + int64(size), step: streamAhead}, ram.Bytes())
 		}
 		s.from += int64(size)
 	}
@@ -222,19 +222,33 @@ func (s *pageStreams) hold(w *window, size int, read func([]byte) error) error {
 	return read(b)
 }
 
-// fileRange reads a part of a chunk in order.
+// fileRange reads a part of a chunk in order, and tells the source some bytes
+// ahead.
 type fileRange struct {
-	ctx context.Context
-	src source
-	at  int64
-	end int64
+	ctx  context.Context
+	src  source
+	at   int64
+	end  int64
+	step int64 // how far ahead
+	told int64
 }
+
+// A stream is one of many that take turns; a page that is decompressed while
+// it is read is not.
+const (
+	streamAhead = 128 << 10
+	pageAhead   = 1 << 20
+)
 
 func (r *fileRange) Read(b []byte) (int, error) {
 	if r.at >= r.end {
 		return 0, io.EOF
 	}
 	b = b[:min(int64(len(b)), r.end-r.at)]
+	if r.at >= r.told {
+		r.told = min(r.end, r.at+r.step)
+		r.src.want(r.at, r.told-r.at)
+	}
 	if err := r.src.take(r.ctx, b, r.at); err != nil {
 		return 0, err
 	}
