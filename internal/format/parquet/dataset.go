@@ -35,6 +35,7 @@ type dataset struct {
 	info   format.Info
 	needs  needs
 	leaves int64 // chosen leaf columns of a file
+	lists  int64 // the part of info.InMemory that is lists of numbers
 	remote bool  // a read costs a round trip
 }
 

@@ -65,10 +65,12 @@ func (d *dataset) Open(ctx context.Context, share *mem.Budget, from stream.Curso
 func (d *dataset) groupMemory() int64 { return d.info.LargestIn*5/4 + 4*slabMost }
 
 // lanes is how many row groups are read side by side. Many columns are better
-// divided among the threads: less memory is in use, more of it in the caches.
+// divided among the threads, and of text it is mostly decompressing that takes
+// time, which is done ahead: less memory is in use, more of it in the caches.
+// Lists of numbers are where the one thread that decodes would be the limit.
 func (d *dataset) lanes(share int64, threads int) int {
 	n := d.needs
-	if d.leaves >= 4*int64(threads) {
+	if d.leaves >= 4*int64(threads) || 2*d.lists < d.info.InMemory {
 		return 1
 	}
 	each := n.meta + n.pages*5/4 + n.giant + 4*int64(mem.BlockSize(int(n.slab))) + d.groupMemory()

@@ -106,6 +106,9 @@ func (d *dataset) survey(ctx context.Context, f *file) (group int, most int64, e
 			need += loose(f.leaves[i], c)
 			size := arrowSize(f.leaves[i], c)
 			inMemory += size
+			if l := f.leaves[i]; l.MaxRep > 0 && l.shape != byteShape {
+				d.lists += size
+			}
 			d.info.Bytes += c.Compressed
 			if c.Values > 0 && size/c.Values > slabFloor/8 {
 				// Others may be twice as large as the mean one.
