@@ -37,12 +37,29 @@ func (e *kindError) Is(target error) bool { return target == e.kind }
 // Format reads one kind of file.
 type Format struct {
 	Name string
-	// Sniff says whether a file that begins with head, and ends with tail,
-	// is of this kind.
-	Sniff func(head, tail []byte) bool
+	// Sniff says whether a file is of this kind. Formats are asked in the
+	// order of their list: those with a magic number stand first, those that
+	// go by the name last.
+	Sniff func(Clue) bool
+	// Inline says that files may be compressed as a whole; Sniff then sees
+	// the decompressed head.
+	Inline bool
+	// Gather, if not nil, picks the objects of this format out of a listing
+	// by their names, without the files that describe them where those are
+	// not read as data (state.json beside Arrow shards), or with them where
+	// they are (index.json beside MDS shards). None: the listing is not of
+	// this format.
+	Gather func([]store.Object) []store.Object
 	// Plan looks at every object's description (not at its data) and says
 	// what reading them needs. Objects of different schemas are ErrData.
 	Plan func(ctx context.Context, src Source, opt Options) (Dataset, error)
+}
+
+// Clue is what a file is recognised by.
+type Clue struct {
+	Name string // lower case, without the ending of a compression
+	Head []byte // up to 4 KiB, decompressed
+	Tail []byte // the last 64 bytes; none where the file is compressed
 }
 
 // Source is what to read, in order.
@@ -57,6 +74,24 @@ type Options struct {
 	Columns   []string // names or globs of top-level columns, in the order wanted; empty: all
 	BatchRows int      // most rows in a batch; 0: as suits the budget
 	Threads   int      // decoding threads; 0: one
+
+	// Schema is what formats without one of their own give; nil: it is
+	// inferred from a sample.
+	Schema *arrow.Schema
+	// Sample is the bytes of each file, decompressed, that a schema is
+	// inferred from; 0: 4 MiB of the first file and 256 KiB of up to 15
+	// others; less than 0: all of all.
+	Sample int64
+	// Bad takes the error of a record that cannot be read, which is then left
+	// out; nil: it ends the reading. It is called in the order of the records,
+	// by one goroutine at a time.
+	Bad func(error)
+
+	Field      string   // JSON: the path, dots between keys, of the array of rows in a document
+	Delimiter  byte     // CSV: 0: guessed from the sample
+	NoHeader   bool     // CSV: the first row is data; columns are called c0, c1, …
+	Nulls      []string // CSV: fields without quotes that are null; nil: the empty one
+	WholeFiles bool     // text: a row a file instead of a row a line
 }
 
 // Dataset is a planned reading of one or more objects.
@@ -76,7 +111,7 @@ type Dataset interface {
 // Info describes a dataset.
 type Info struct {
 	Objects   int
-	Rows      int64
+	Rows      int64 // -1: not known before they are read
 	Groups    int64 // row groups, or the format's word for them
 	Bytes     int64 // stored bytes of the chosen columns
 	InMemory  int64 // bytes of the chosen columns as Arrow, estimated from the descriptions

@@ -105,7 +105,7 @@ func sniff(ctx context.Context, c Config, o store.Object) (format.Format, bool, 
 		return format.Format{}, false, err
 	}
 	for _, f := range c.Formats {
-		if f.Sniff(head, tail) {
+		if f.Sniff(format.Clue{Name: strings.ToLower(o.URL), Head: head, Tail: tail}) {
 			return f, true, nil
 		}
 	}

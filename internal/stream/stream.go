@@ -34,6 +34,9 @@ func (b *Batch) Release() {
 type Cursor struct {
 	Object int   `json:"object"` // index in the sorted list of objects
 	Row    int64 `json:"row"`    // rows of that object that lie before
+	// Offset is where, in the object's decompressed bytes, the row begins;
+	// 0: the format finds it by Row.
+	Offset int64 `json:"offset,omitempty"`
 }
 
 // Stream is pulled for batches.

@@ -19,14 +19,20 @@ type Case struct {
 	// Files are the objects' bytes, in order. They should be small: they are
 	// read some thousand times.
 	Files [][]byte
-	// Columns is format.Options.Columns.
-	Columns []string
+	// Names are the objects' URLs; empty: part-0, part-1, and so on.
+	Names []string
+	// Options are the format's own; its Columns count, its BatchRows and
+	// Threads are set by the suite.
+	Options format.Options
 	// Want holds the rows of all files, cut anyhow. Names and types of its
 	// schema count, nullability and metadata do not.
 	Want []arrow.RecordBatch
 	// Damage is a file of a few KiB that is cut and spoiled at every byte.
 	// Empty: nothing is.
 	Damage []byte
+	// Cuttable says that a file may end anywhere without an error, as a text
+	// may.
+	Cuttable bool
 	// Stride makes the spoiling try every Stride-th byte only; 0: all.
 	Stride int
 }

@@ -26,7 +26,7 @@ type reading struct {
 // plan plans with a setting's options.
 func (c *Case) plan(t *testing.T, s setting) *reading {
 	t.Helper()
-	o := &objects{files: c.Files, remote: s.remote}
+	o := &objects{files: c.Files, names: c.Names, remote: s.remote}
 	ds, err := c.Format.Plan(t.Context(), o.source(), c.options(s))
 	if err != nil {
 		t.Fatalf("%s: plan: %v", s, err)
@@ -38,7 +38,9 @@ func (c *Case) plan(t *testing.T, s setting) *reading {
 }
 
 func (c *Case) options(s setting) format.Options {
-	return format.Options{Columns: c.Columns, BatchRows: s.batch, Threads: s.threads}
+	o := c.Options
+	o.BatchRows, o.Threads = s.batch, s.threads
+	return o
 }
 
 // open begins with a budget of its own.

@@ -14,6 +14,7 @@ type rows struct {
 	names   []string
 	types   []arrow.DataType
 	columns []arrow.Array
+	before  []int // rows before the first files
 }
 
 // newRows puts the records together.
@@ -22,7 +23,7 @@ func newRows(t *testing.T, records []arrow.RecordBatch) *rows {
 	if len(records) == 0 {
 		t.Fatal("formattest: Want needs at least one record, which may be empty")
 	}
-	w := &rows{}
+	w := &rows{before: []int{0}}
 	for i, f := range records[0].Schema().Fields() {
 		parts := make([]arrow.Array, len(records))
 		for j, r := range records {

@@ -54,12 +54,30 @@ func (w *rows) rowAt(t *testing.T, c *Case, at stream.Cursor) int {
 	if at.Object == 0 {
 		return int(at.Row)
 	}
-	o := &objects{files: c.Files[:at.Object]}
-	ds, err := c.Format.Plan(t.Context(), o.source(), c.options(setting{}))
-	if err != nil {
-		t.Fatal(err)
+	for len(w.before) <= at.Object {
+		n := len(w.before)
+		w.before = append(w.before, w.before[n-1]+c.count(t, n-1))
 	}
-	return int(ds.Info().Rows + at.Row)
+	return w.before[at.Object] + int(at.Row)
+}
+
+// count reads the rows of the file i alone.
+func (c *Case) count(t *testing.T, i int) int {
+	t.Helper()
+	r := c.with(c.Files[i]).plan(t, setting{budget: plenty})
+	r.open(t, start)
+	defer r.close(t)
+	for n := 0; ; {
+		b, err := r.s.Next(t.Context())
+		if errors.Is(err, io.EOF) {
+			return n
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += int(b.Rows())
+		b.Release()
+	}
 }
 
 // pull takes up to n batches, which it returns.
@@ -169,7 +187,7 @@ func (c *Case) failAt(t *testing.T, s setting, n int64, cancels bool) bool {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	hit := false
-	o := &objects{files: c.Files, remote: s.remote}
+	o := &objects{files: c.Files, names: c.Names, remote: s.remote}
 	o.at = func(read int64) error {
 		if read != n {
 			return nil

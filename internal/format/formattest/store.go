@@ -17,6 +17,7 @@ var errStore = fmt.Errorf("%w: on purpose", store.ErrStore)
 // objects is a store in memory.
 type objects struct {
 	files  [][]byte
+	names  []string
 	remote bool
 	open   atomic.Int64 // readers not closed
 	reads  atomic.Int64
@@ -24,12 +25,17 @@ type objects struct {
 	at func(read int64) error
 }
 
-func name(i int) string { return fmt.Sprintf("part-%d", i) }
+func (o *objects) name(i int) string {
+	if i < len(o.names) {
+		return o.names[i]
+	}
+	return fmt.Sprintf("part-%d", i)
+}
 
 func (o *objects) source() format.Source {
 	src := format.Source{Store: o}
 	for i, f := range o.files {
-		src.Objects = append(src.Objects, store.Object{URL: name(i), Size: int64(len(f))})
+		src.Objects = append(src.Objects, store.Object{URL: o.name(i), Size: int64(len(f))})
 	}
 	return src
 }
@@ -43,7 +49,7 @@ func (o *objects) Open(ctx context.Context, obj store.Object) (store.Reader, err
 		return nil, fmt.Errorf("%s: %w", obj.URL, err)
 	}
 	for i, f := range o.files {
-		if obj.URL == name(i) {
+		if obj.URL == o.name(i) {
 			o.open.Add(1)
 			return &reader{o: o, data: f, name: obj.URL}, nil
 		}

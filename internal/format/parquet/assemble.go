@@ -82,17 +82,17 @@ func (a *assembler) leaf(r *region) (arrow.ArrayData, error) {
 	}
 	buffers := make([]*memory.Buffer, 2, 3)
 	if nulls > 0 {
-		buffers[0] = a.slab.buffer(r.valid[:(slots+7)/8])
+		buffers[0] = a.slab.Buffer(r.valid[:(slots+7)/8])
 	}
 	switch l.shape {
 	case fixedShape:
-		buffers[1] = a.slab.buffer(r.fixed[:slots*l.width])
+		buffers[1] = a.slab.Buffer(r.fixed[:slots*l.width])
 	case bitShape:
-		buffers[1] = a.slab.buffer(r.bits[:(slots+7)/8])
+		buffers[1] = a.slab.Buffer(r.bits[:(slots+7)/8])
 	case byteShape:
 		end := r.col.offsets[slots]
-		buffers[1] = a.slab.buffer(bytesOf(r.col.offsets[:slots+1]))
-		buffers = append(buffers, a.slab.buffer(r.col.data[:end]))
+		buffers[1] = a.slab.Buffer(bytesOf(r.col.offsets[:slots+1]))
+		buffers = append(buffers, a.slab.Buffer(r.col.data[:end]))
 	}
 	return wrap(typ, slots, nulls, buffers, nil), nil
 }
@@ -113,7 +113,7 @@ func (a *assembler) structure(n *meta.Node, at level) (arrow.ArrayData, error) {
 	}
 	buffers := []*memory.Buffer{nil}
 	if nulls > 0 {
-		buffers[0] = a.slab.buffer(valid[:(slots+7)/8])
+		buffers[0] = a.slab.Buffer(valid[:(slots+7)/8])
 	}
 	return wrap(n.Field.Type, slots, nulls, buffers, children), nil
 }
@@ -156,9 +156,9 @@ func (a *assembler) list(n *meta.Node, at level) (arrow.ArrayData, error) {
 	if err != nil {
 		return nil, err
 	}
-	buffers := []*memory.Buffer{nil, a.slab.buffer(bytesOf(offsets[:slots+1]))}
+	buffers := []*memory.Buffer{nil, a.slab.Buffer(bytesOf(offsets[:slots+1]))}
 	if nulls > 0 {
-		buffers[0] = a.slab.buffer(valid[:(slots+7)/8])
+		buffers[0] = a.slab.Buffer(valid[:(slots+7)/8])
 	}
 	return wrap(n.Field.Type, slots, nulls, buffers, children), nil
 }

@@ -3,7 +3,6 @@ package parquet
 import (
 	"context"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -20,8 +19,8 @@ import (
 func Format() format.Format {
 	return format.Format{
 		Name: "parquet",
-		Sniff: func(head, tail []byte) bool {
-			return strings.HasPrefix(string(head), "PAR1") || strings.HasPrefix(string(head), "PARE")
+		Sniff: func(c format.Clue) bool {
+			return strings.HasPrefix(string(c.Head), "PAR1") || strings.HasPrefix(string(c.Head), "PARE")
 		},
 		Plan: Plan,
 	}
@@ -133,44 +132,16 @@ func firstLeaf(n *meta.Node) *meta.Leaf {
 
 // match picks columns by name or glob, in the order of the patterns.
 func match(all []*meta.Node, patterns []string) ([]*meta.Node, error) {
-	if len(patterns) == 0 {
-		return all, nil
-	}
-	var out []*meta.Node
-	seen := make(map[*meta.Node]bool)
-	for _, p := range patterns {
-		hits := 0
-		for _, n := range all {
-			ok, err := path.Match(p, n.Name)
-			if err != nil {
-				return nil, format.Error(format.ErrUsage, "%q is not a pattern: %w", p, err)
-			}
-			if ok || n.Name == p {
-				hits++
-				if !seen[n] {
-					seen[n] = true
-					out = append(out, n)
-				}
-			}
-		}
-		if hits == 0 {
-			return nil, format.Error(format.ErrUsage, "no column matches %q; it has %s", p, names(all))
-		}
-	}
-	return out, nil
-}
-
-// names lists the first columns.
-func names(all []*meta.Node) string {
-	var out []string
+	names := make([]string, len(all))
 	for i, n := range all {
-		if i == 12 {
-			out = append(out, fmt.Sprintf("and %d more", len(all)-i))
-			break
-		}
-		out = append(out, n.Name)
+		names[i] = n.Name
 	}
-	return strings.Join(out, ", ")
+	places, err := format.Match(names, patterns)
+	out := make([]*meta.Node, len(places))
+	for i, p := range places {
+		out[i] = all[p]
+	}
+	return out, err
 }
 
 // same finds the columns of schema by name; where several have one name, in

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weir-data/weir/internal/format/parquet/meta"
 	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/stream"
 )
 
 // group reads the chosen columns of one row group, batch by batch.
@@ -124,7 +125,7 @@ func (g *group) next(ctx context.Context, limit int) (arrow.RecordBatch, error) 
 	if err != nil {
 		return nil, err
 	}
-	defer sl.release()
+	defer sl.Release()
 	err = g.s.pool.Each(len(g.leaves), func(i int, w *worker) error {
 		return g.at(i, g.leaves[i].decode(ctx, w, &regions[i], n))
 	})
@@ -183,7 +184,7 @@ func (g *group) layout(ctx context.Context, n int) (*slab, []region, int, error)
 	}
 	g.block.Free()
 	g.block = nil
-	return newSlab(block), regions, n, nil
+	return &slab{Slab: stream.NewSlab(block)}, regions, n, nil
 }
 
 // grow finds how many rows all leaves have, at least one: a row that is larger
@@ -222,7 +223,7 @@ func (g *group) enlarge(ctx context.Context, sl *slab, r *region) error {
 	if err != nil {
 		return err
 	}
-	sl.blocks = append(sl.blocks, block)
+	sl.Add(block)
 	bigger := newRegion(l, entries, data, block.Bytes())
 	bigger.carry(r, 0)
 	r.own.Free()

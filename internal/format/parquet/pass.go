@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/weir-data/weir/internal/format/parquet/meta"
+	"github.com/weir-data/weir/internal/stream"
 )
 
 // pass skips the first n rows of the group: whole pages by their headers where
@@ -65,8 +66,8 @@ func (g *group) discard(ctx context.Context, l *leaf, n int64) error {
 	if err != nil {
 		return err
 	}
-	sl := newSlab(block)
-	defer func() { sl.release() }()
+	sl := &slab{Slab: stream.NewSlab(block)}
+	defer func() { sl.Release() }()
 	fresh := func(i int) region {
 		return newRegion(l.leafPlan, e.entries, e.data, block.Bytes()[i*half:])
 	}

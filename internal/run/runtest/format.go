@@ -36,7 +36,7 @@ type Fake struct {
 func (f *Fake) Format() format.Format {
 	return format.Format{
 		Name:  "fake",
-		Sniff: func(head, _ []byte) bool { return bytes.HasPrefix(head, []byte(Magic)) },
+		Sniff: func(c format.Clue) bool { return bytes.HasPrefix(c.Head, []byte(Magic)) },
 		Plan: func(_ context.Context, src format.Source, opt format.Options) (format.Dataset, error) {
 			for _, o := range src.Objects {
 				if !strings.HasSuffix(o.URL, ".fake") {

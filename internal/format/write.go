@@ -1,0 +1,64 @@
+package format
+
+import (
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/stream"
+)
+
+// Writer writes one kind of file.
+type Writer struct {
+	Name string // as --to says it
+	Ext  string // of its files, with the dot
+	// Memory says what writing rows of a schema takes: the least that works,
+	// and the most that makes it faster. A schema that cannot be written, or
+	// an option that makes no sense, is ErrUsage.
+	Memory func(*arrow.Schema, WriteOptions) (least, most int64, err error)
+	// Begin begins one file. Every byte beyond a fixed few KiB is leased from
+	// share, which is the file's alone until it was closed or aborted.
+	Begin func(out Output, s *arrow.Schema, opt WriteOptions, share *mem.Budget) (File, error)
+	// Index, if not nil, makes the file that describes all parts of a
+	// directory from what their Close returned, in order.
+	Index func(s *arrow.Schema, opt WriteOptions, parts []Part) (name string, data []byte, err error)
+}
+
+// Output is where the bytes of a file go.
+type Output interface {
+	io.Writer
+	// Patch overwrites bytes written already, which lie in the first 4 KiB.
+	Patch(p []byte, off int64) error
+}
+
+// File is one file being written.
+type File interface {
+	// Write borrows the batch.
+	Write(*stream.Batch) error
+	// Size is about how many bytes the file would have if it were closed now;
+	// it is what ends a part.
+	Size() int64
+	// Close ends the format, not the output below, and gives all memory back.
+	Close() (Part, error)
+	// Abort gives all memory back; what was written is of no use.
+	Abort()
+}
+
+// Part describes a file that was written. Whoever wrote the file fills in what
+// its Index needs; the rest is filled in by the owner of the output.
+type Part struct {
+	Name  string // in its directory
+	Rows  int64
+	Bytes int64
+	Note  any // from File.Close to Writer.Index
+}
+
+// WriteOptions say how to write. The zero value is each format's own choice.
+type WriteOptions struct {
+	Codec    string   // of pages, batches or whole files: none, snappy, gzip, brotli, lz4, zstd; with a level as zstd:9
+	RowGroup int64    // Parquet: bytes of a row group in memory; 0: 64 MiB, or less where the memory is less
+	PartSize int64    // bytes of a part; 0: 512 MiB, MDS: 64 MiB
+	Hashes   []string // MDS: names of hashes of every shard
+	Threads  int      // encoding threads; 0: one
+}
