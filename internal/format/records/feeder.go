@@ -1,0 +1,244 @@
+package records
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+
+	"github.com/weir-data/weir/internal/format/input"
+	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/stream"
+)
+
+// raw is a block of bytes as they were read. It is shared by the task that
+// parses it and the feeder that still needs its end.
+type raw struct {
+	block *mem.Block
+	buf   []byte // without the slack
+	refs  atomic.Int32
+}
+
+func (r *raw) release() {
+	if r != nil && r.refs.Add(-1) == 0 {
+		r.block.Free()
+	}
+}
+
+// feeder reads the objects and cuts them into tasks.
+type feeder struct {
+	*dataset
+	sizes
+	share *mem.Budget // of pieces, batches and input
+	limit int64       // bytes of it that can ever be had
+	spare *mem.Budget // of batches after the first of a piece
+	waits *stream.Waits
+
+	object int
+	from   int64 // where to begin in object
+	in     *input.Reader
+	cut    Cutter
+	first  bool  // no record of the object was seen
+	offset int64 // of rest
+
+	held *raw // has the rest in it
+	rest []byte
+}
+
+// next makes the next task, or gives io.EOF.
+func (f *feeder) next(ctx context.Context) (stream.Task[worker, *result], error) {
+	for {
+		if f.in == nil {
+			if f.object >= len(f.Source.Objects) {
+				return nil, io.EOF
+			}
+			if err := f.open(ctx); err != nil {
+				return nil, f.at(err)
+			}
+		}
+		t, err := f.piece(ctx)
+		var bad *Bad
+		if errors.As(err, &bad) {
+			// It has its turn behind the records before it.
+			return &task{f: f, piece: Piece{Object: f.object, Offset: f.offset}, bad: bad}, nil
+		}
+		if err != nil {
+			return nil, f.at(err)
+		}
+		if t != nil {
+			return t, nil
+		}
+	}
+}
+
+// at says which object err is about.
+func (f *feeder) at(err error) error {
+	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	return fmt.Errorf("%s: %s: %w", f.Name, f.Source.Objects[f.object].URL, err)
+}
+
+func (f *feeder) open(ctx context.Context) error {
+	in, err := input.Open(ctx, input.Config{
+		Store: f.Source.Store, Object: f.Source.Objects[f.object], From: f.from,
+		Ahead: f.before, Share: f.share, Waits: f.waits, As: f.As,
+	})
+	if err != nil {
+		return err
+	}
+	f.in, f.cut = in, f.Cutter(f.object)
+	f.first, f.offset = f.from == 0, f.from
+	if f.from > 0 {
+		f.cut.Resume()
+	}
+	f.from = 0
+	return nil
+}
+
+// piece reads one piece and cuts it; nil: it held no records.
+func (f *feeder) piece(ctx context.Context) (stream.Task[worker, *result], error) {
+	r, err := f.block(ctx, max(f.sizes.piece, 2*len(f.rest)))
+	if err != nil {
+		return nil, f.tooLong(err)
+	}
+	defer func() { r.release() }()
+	have := copy(r.buf, f.rest)
+	f.let()
+	for {
+		n, err := f.in.Fill(ctx, r.buf[have:])
+		have += n
+		final := err == io.EOF
+		if err != nil && !final {
+			return nil, err
+		}
+		from, to, err := f.cut.Cut(r.buf[:have], final)
+		if err != nil {
+			return nil, err
+		}
+		if to == 0 && !final {
+			if r, err = f.grow(ctx, r); err != nil {
+				return nil, f.tooLong(err)
+			}
+			continue
+		}
+		return f.task(ctx, r, from, to, have, final)
+	}
+}
+
+// task makes a task of buf[from:to] and keeps the rest for the next piece.
+func (f *feeder) task(ctx context.Context, r *raw, from, to, have int, final bool) (stream.Task[worker, *result], error) {
+	t := &task{f: f, piece: Piece{
+		Object: f.object, Offset: f.offset + int64(from), Data: r.buf[from:to], First: f.first, Last: final,
+	}}
+	f.offset += int64(to)
+	if final {
+		f.in.Close()
+		f.in = nil
+		f.object++
+	} else if to < have {
+		r.refs.Add(1)
+		f.held, f.rest = r, r.buf[to:have]
+	}
+	if from == to {
+		return nil, nil
+	}
+	f.first = false
+	var err error
+	if t.block, err = f.batch(ctx, r, to-from); err != nil {
+		return nil, err
+	}
+	r.refs.Add(1)
+	t.raw = r
+	return t, nil
+}
+
+// batch finds the memory for a piece's first batch.
+func (f *feeder) batch(ctx context.Context, r *raw, n int) (*mem.Block, error) {
+	size := f.sizes.batch
+	if n > f.sizes.piece {
+		most := f.limit - f.fixed(f.sizes) - int64(r.block.Cap())
+		size = max(size, f.plan(1, n).batch)
+		for int64(mem.BlockSize(size)) > most && size > n+n/8+f.least {
+			size = max(size*3/4, n+n/8+f.least)
+		}
+		if int64(mem.BlockSize(size)) > most {
+			return nil, f.tooLong(f.short(int64(mem.BlockSize(size)) - most))
+		}
+	}
+	return f.share.Map(ctx, size)
+}
+
+// block is memory for a piece, which it waits for: all that is in flight
+// comes back without the feeder.
+func (f *feeder) block(ctx context.Context, n int) (*raw, error) {
+	size := int64(mem.BlockSize(n + Slack))
+	if missing := f.fixed(f.sizes) + f.heldBytes() + size - f.limit; missing > 0 {
+		return nil, f.short(missing)
+	}
+	b, err := f.share.Map(ctx, n+Slack)
+	if err != nil {
+		return nil, err
+	}
+	r := &raw{block: b, buf: b.Bytes()[:n]}
+	r.refs.Store(1)
+	return r, nil
+}
+
+// grow is r in a larger block; r is given back.
+func (f *feeder) grow(ctx context.Context, r *raw) (*raw, error) {
+	n := len(r.buf)
+	spent := f.fixed(f.sizes) + int64(r.block.Cap())
+	size := 2 * n
+	for size > n+n/8 && spent+int64(mem.BlockSize(size+Slack)) > f.limit {
+		size = size * 7 / 8
+	}
+	if missing := spent + int64(mem.BlockSize(size+Slack)) - f.limit; missing > 0 {
+		return r, f.short(missing)
+	}
+	b, err := f.share.Map(ctx, size+Slack)
+	if err != nil {
+		return r, err
+	}
+	out := &raw{block: b, buf: b.Bytes()[:size]}
+	out.refs.Store(1)
+	copy(out.buf, r.buf)
+	r.release()
+	return out, nil
+}
+
+func (f *feeder) heldBytes() int64 {
+	if f.held == nil {
+		return 0
+	}
+	return int64(f.held.block.Cap())
+}
+
+// short says how much more memory would do; half as much again, since what is
+// to come is not known.
+func (f *feeder) short(missing int64) error {
+	return &mem.TooSmallError{Share: "reading", Need: f.limit + missing + missing/2, Limit: f.limit}
+}
+
+// tooLong says which record does not fit.
+func (f *feeder) tooLong(err error) error {
+	if errors.Is(err, mem.ErrTooSmall) {
+		return fmt.Errorf("byte %d: a record of more than %s: %w", f.offset, mem.Format(int64(f.sizes.piece)), err)
+	}
+	return err
+}
+
+// let gives back what was kept of the piece before.
+func (f *feeder) let() {
+	f.held.release()
+	f.held, f.rest = nil, nil
+}
+
+func (f *feeder) close() {
+	f.let()
+	if f.in != nil {
+		f.in.Close()
+		f.in = nil
+	}
+}
