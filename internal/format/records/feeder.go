@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sync/atomic"
 
 	"github.com/weir-data/weir/internal/format/input"
@@ -38,6 +39,7 @@ type feeder struct {
 	object int
 	from   int64 // where to begin in object
 	in     *input.Reader
+	end    func() error // what Layout.Tap wants asked; nil: nothing
 	cut    Cutter
 	first  bool  // no record of the object was seen
 	offset int64 // of rest
@@ -81,10 +83,19 @@ func (f *feeder) at(err error) error {
 }
 
 func (f *feeder) open(ctx context.Context) error {
-	in, err := input.Open(ctx, input.Config{
+	c := input.Config{
 		Store: f.Source.Store, Object: f.Source.Objects[f.object], From: f.from,
-		Ahead: f.before, Share: f.share, Waits: f.waits, As: f.As,
-	})
+		Ahead: f.before, Share: f.share, Waits: f.waits,
+	}
+	if f.As != nil {
+		as := f.As(f.object)
+		c.As = &as
+	}
+	f.end = nil
+	if f.Tap != nil && f.from == 0 {
+		c.Tap, f.end = f.Tap(f.object)
+	}
+	in, err := input.Open(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -122,6 +133,11 @@ func (f *feeder) piece(ctx context.Context) (stream.Task[worker, *result], error
 				return nil, f.tooLong(err)
 			}
 			continue
+		}
+		if final && f.end != nil {
+			if err := f.end(); err != nil {
+				return nil, err
+			}
 		}
 		return f.task(ctx, r, from, to, have, final)
 	}
@@ -164,7 +180,7 @@ func (f *feeder) batch(ctx context.Context, r *raw, n int) (*mem.Block, error) {
 			size = max(size*3/4, n+n/8+f.least)
 		}
 		if int64(mem.BlockSize(size)) > most {
-			return nil, f.tooLong(f.short(int64(mem.BlockSize(size)) - most))
+			return nil, f.tooLong(f.short(n / 2))
 		}
 	}
 	return f.share.Map(ctx, size)
@@ -174,8 +190,8 @@ func (f *feeder) batch(ctx context.Context, r *raw, n int) (*mem.Block, error) {
 // comes back without the feeder.
 func (f *feeder) block(ctx context.Context, n int) (*raw, error) {
 	size := int64(mem.BlockSize(n + Slack))
-	if missing := f.fixed(f.sizes) + f.heldBytes() + size - f.limit; missing > 0 {
-		return nil, f.short(missing)
+	if f.fixed(f.sizes)+f.heldBytes()+size > f.limit {
+		return nil, f.short(n)
 	}
 	b, err := f.share.Map(ctx, n+Slack)
 	if err != nil {
@@ -191,11 +207,17 @@ func (f *feeder) grow(ctx context.Context, r *raw) (*raw, error) {
 	n := len(r.buf)
 	spent := f.fixed(f.sizes) + int64(r.block.Cap())
 	size := 2 * n
+	if s, ok := f.cut.(Sizer); ok && s.Need() > int64(n) {
+		if s.Need() > f.limit {
+			return r, f.short(int(min(s.Need(), math.MaxInt/8)))
+		}
+		size = int(s.Need())
+	}
 	for size > n+n/8 && spent+int64(mem.BlockSize(size+Slack)) > f.limit {
 		size = size * 7 / 8
 	}
-	if missing := spent + int64(mem.BlockSize(size+Slack)) - f.limit; missing > 0 {
-		return r, f.short(missing)
+	if spent+int64(mem.BlockSize(size+Slack)) > f.limit {
+		return r, f.short(n)
 	}
 	b, err := f.share.Map(ctx, size+Slack)
 	if err != nil {
@@ -215,10 +237,10 @@ func (f *feeder) heldBytes() int64 {
 	return int64(f.held.block.Cap())
 }
 
-// short says how much more memory would do; half as much again, since what is
-// to come is not known.
-func (f *feeder) short(missing int64) error {
-	return &mem.TooSmallError{Share: "reading", Need: f.limit + missing + missing/2, Limit: f.limit}
+// short says what a record of twice the n bytes that were seen of this one
+// would need: where it ends is not known.
+func (f *feeder) short(n int) error {
+	return &mem.TooSmallError{Share: "reading", Need: max(f.fixed(f.sizes)+f.alone(2*int64(n)), f.limit*5/4), Limit: f.limit}
 }
 
 // tooLong says which record does not fit.

@@ -37,7 +37,12 @@ type Layout struct {
 	// Window is what decompressing takes, as far as is known.
 	Window int64
 	Remote bool        // some object lies in a remote store
-	As     *codec.File // how objects are compressed; nil: their bytes tell
+	// As is how an object is compressed; nil: its bytes tell.
+	As func(object int) codec.File
+	// Tap, if not nil, makes what sees an object's stored bytes, and what is
+	// asked at the object's end, before its last records are given. An object
+	// that is resumed in its middle has none.
+	Tap func(object int) (tap func([]byte), end func() error)
 
 	// Cutter makes the cutter of one object.
 	Cutter func(object int) Cutter
@@ -57,6 +62,13 @@ type Cutter interface {
 	// same place. final says that the object ends with data: then to is
 	// len(data). An error is a *Bad, its place in data.
 	Cut(data []byte, final bool) (from, to int, err error)
+}
+
+// Sizer is a Cutter that knows more than that it needs more.
+type Sizer interface {
+	// Need is how many bytes of data, from the same place on, the Cut that has
+	// just returned 0 would have liked; 0: that is not known.
+	Need() int64
 }
 
 // Piece is some whole records, one after another.

@@ -2,6 +2,7 @@ package records
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -25,6 +26,9 @@ type Survey struct {
 	Stored int64 // bytes they are stored in, as far as that is known
 	Total  int64 // stored bytes of all objects
 }
+
+// Enough is what a visit of Sample returns when no more of the object is needed.
+var Enough = errors.New("enough was seen")
 
 // Sample shows the beginnings of some objects, or all of all, as
 // Options.Sample says. visit gets the bytes of one object after another from
@@ -87,6 +91,9 @@ func (v *Survey) object(ctx context.Context, src format.Source, i int, most int6
 			return err
 		}
 		used, err := visit(i, buf[:have], final)
+		if err == Enough {
+			break
+		}
 		if err != nil {
 			return err
 		}

@@ -24,6 +24,9 @@ type Out struct {
 // NewOut writes to w.
 func NewOut(w io.Writer) *Out { return &Out{w: w, Buf: make([]byte, 0, bufferSize)} }
 
+// Reset writes to w from now on. What was not flushed is dropped.
+func (o *Out) Reset(w io.Writer) { o.w, o.Buf, o.err = w, o.Buf[:0], nil }
+
 // Room makes sure that n bytes, at most 64 KiB, can be appended to Buf.
 func (o *Out) Room(n int) {
 	if cap(o.Buf)-len(o.Buf) < n {
