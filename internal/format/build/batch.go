@@ -86,6 +86,14 @@ func (b *Batch) Reset(block *mem.Block, most int) {
 	b.full = false
 }
 
+// Forget makes the next Reset set nothing aside: what it is for is not like what
+// was built before.
+func (b *Batch) Forget() {
+	for _, c := range b.columns {
+		c.forget()
+	}
+}
+
 // Column is the i-th.
 func (b *Batch) Column(i int) *Column { return b.columns[i] }
 
@@ -142,6 +150,16 @@ func (b *Batch) Finish() arrow.RecordBatch {
 func (b *Batch) Discard() {
 	b.block.Free()
 	b.block = nil
+}
+
+// Scratch is n bytes that no column uses, valid until something is added; nil:
+// there is no room.
+func (b *Batch) Scratch(n int) []byte {
+	if n > len(b.ram)-b.used {
+		b.full = true
+		return nil
+	}
+	return b.ram[b.used : b.used+n]
 }
 
 // take finds room for n bytes; nil: there is none.

@@ -82,6 +82,22 @@ func newColumn(b *Batch, f arrow.Field) (*Column, error) {
 	return c, nil
 }
 
+func (c *Column) forget() {
+	c.wantSlots, c.wantData = 0, 0
+	for _, k := range c.Children {
+		k.forget()
+	}
+}
+
+// Reserve sets room aside for n more values, of Bytes for so many bytes in
+// all, so that they need not move while they come.
+func (c *Column) Reserve(n, bytes int) {
+	c.reserve(c.n+n, c.n+n)
+	if c.Kind == Bytes && c.end+bytes+Slack > len(c.data) {
+		c.growData(bytes)
+	}
+}
+
 // Len is the number of values.
 func (c *Column) Len() int { return c.n }
 
