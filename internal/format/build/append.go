@@ -71,21 +71,25 @@ func (c *Column) Value(p []byte) {
 	c.done()
 }
 
-// Values appends many values to a Fixed column at once.
-func (c *Column) Values(p []byte) {
-	n := len(p) / max(1, c.Width)
+// Append appends n values to a Fixed column and returns their bytes, which the
+// caller fills; nil: there is no room.
+func (c *Column) Append(n int) []byte {
 	if !c.reserve(c.n+n, max(c.n+n, 2*c.n)) {
-		return
+		return nil
 	}
-	copy(c.fixed[c.n*c.Width:], p)
+	out := c.fixed[c.n*c.Width : (c.n+n)*c.Width]
 	if c.valid == nil {
 		c.n += n
-		return
+		return out
 	}
 	for range n {
 		c.done()
 	}
+	return out
 }
+
+// Values appends the values that p holds to a Fixed column.
+func (c *Column) Values(p []byte) { copy(c.Append(len(p)/max(1, c.Width)), p) }
 
 // Bytes appends p to a column of Bytes.
 func (c *Column) Bytes(p []byte) {

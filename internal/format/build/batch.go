@@ -124,6 +124,16 @@ func (b *Batch) EndRow() bool {
 	return true
 }
 
+// EndRows ends n rows of which every column has its values.
+func (b *Batch) EndRows(n int) bool {
+	for range n {
+		if !b.EndRow() {
+			return false
+		}
+	}
+	return true
+}
+
 // Undo forgets the values of the row begun.
 func (b *Batch) Undo() {
 	for _, c := range b.columns {
@@ -152,14 +162,17 @@ func (b *Batch) Discard() {
 	b.block = nil
 }
 
-// Scratch is n bytes that no column uses, valid until something is added; nil:
-// there is no room.
+// Scratch takes n bytes of the block that no column gets; they are the caller's
+// until the batch ends. Nil: there is no room.
 func (b *Batch) Scratch(n int) []byte {
 	if n > len(b.ram)-b.used {
 		b.full = true
 		return nil
 	}
-	return b.ram[b.used : b.used+n]
+	at := len(b.ram) - n
+	out := b.ram[at:]
+	b.ram = b.ram[:at:at]
+	return out
 }
 
 // take finds room for n bytes; nil: there is none.
