@@ -22,7 +22,8 @@ type app struct {
 	out, err io.Writer
 	terminal func() (width int, ok bool) // of err
 	formats  []format.Format
-	store    func() store.Store
+	writers  []format.Writer
+	store    func() store.ReadWriter
 	setup    func(memory int64) *mem.Budget
 	heap     func() int64
 	procs    func(n int)
@@ -36,7 +37,8 @@ func newApp() *app {
 			return width, err == nil
 		},
 		formats: formats(),
-		store:   func() store.Store { return store.New(store.Options{DropCache: true}) },
+		writers: writers(),
+		store:   func() store.ReadWriter { return store.New(store.Options{DropCache: true}) },
 		setup:   run.Setup,
 		heap:    run.LiveHeap,
 		procs:   func(n int) { runtime.GOMAXPROCS(n) },

@@ -4,11 +4,9 @@ import (
 	"context"
 	"io"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/spf13/cobra"
 
 	"github.com/weir-data/weir/internal/run"
-	"github.com/weir-data/weir/internal/run/digest"
 	"github.com/weir-data/weir/internal/watch"
 )
 
@@ -34,7 +32,7 @@ last depends on --columns, --batch-size and --threads.
 		Args: somePaths,
 		RunE: func(c *cobra.Command, args []string) error { return a.runInspect(c.Context(), &f, args) },
 	}
-	f.add(c)
+	f.add(c, a.formats)
 	c.Flags().BoolVar(&f.all, "all", false, "list every column of a long schema")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
@@ -50,7 +48,8 @@ func (a *app) runInspect(ctx context.Context, f *inspectFlags, paths []string) e
 		return err
 	}
 	d, err := run.Inspect(ctx, run.Config{
-		Paths: paths, Options: opt, Store: a.store(), Formats: a.formats, Heap: a.heap, Sink: largestSink, Log: log,
+		Paths: paths, Options: opt, Store: a.store(), Formats: a.formats, Heap: a.heap,
+		Format: f.format, SkipBad: f.onError == "skip", Sink: largestTarget, Log: log,
 	})
 	if err != nil {
 		return &runError{err}
@@ -64,13 +63,4 @@ func (a *app) runInspect(ctx context.Context, f *inspectFlags, paths []string) e
 		return &runError{err}
 	}
 	return nil
-}
-
-// largestSink is the one that keeps most on the heap of all that scan has: what
-// works with it works with every flag.
-func largestSink(s *arrow.Schema) (run.Sink, error) {
-	if d, err := digest.New(s); err == nil {
-		return d, nil
-	}
-	return &run.Touch{}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"syscall"
@@ -52,7 +53,8 @@ func newHarness(t *testing.T) *harness {
 		out: &h.stdout, err: &h.stderr,
 		terminal: func() (int, bool) { return 0, false },
 		formats:  []format.Format{h.fake.Format()},
-		store:    func() store.Store { return objects },
+		writers:  writers(),
+		store:    func() store.ReadWriter { return memoryAndDisk{objects, store.New(store.Options{})} },
 		setup: func(n int64) *mem.Budget {
 			h.budget = mem.New(max(n-run.Base, 0))
 			return h.budget
@@ -61,6 +63,26 @@ func newHarness(t *testing.T) *harness {
 	}
 	return h
 }
+
+// memoryAndDisk reads from the one, and writes to the other.
+type memoryAndDisk struct {
+	runtest.Objects
+	disk store.ReadWriter
+}
+
+func (m memoryAndDisk) List(ctx context.Context, pattern string) ([]store.Object, error) {
+	if filepath.IsAbs(pattern) {
+		return m.disk.List(ctx, pattern)
+	}
+	return m.Objects.List(ctx, pattern)
+}
+
+func (m memoryAndDisk) Create(ctx context.Context, url string, share *mem.Budget) (store.Output, error) {
+	return m.disk.Create(ctx, url, share)
+}
+
+func (m memoryAndDisk) Remove(ctx context.Context, url string) error { return m.disk.Remove(ctx, url) }
+func (m memoryAndDisk) Close() error                                 { return m.disk.Close() }
 
 // unsteady are the parts of a report that differ from run to run.
 var unsteady = []struct {
@@ -128,6 +150,7 @@ func TestScanAndInspectTexts(t *testing.T) {
 		"weir scan d/ --memory 64MiB --to csv -o - --batch-size 2",
 		"weir inspect d/",
 		"weir inspect d/ --json",
+		"weir scan d/a.fake --memory 64MiB --format fake --on-error skip --digest --quiet",
 	))
 }
 
@@ -149,7 +172,18 @@ func TestErrorTexts(t *testing.T) {
 		"weir scan nowhere/ --memory 64MiB",
 		"weir scan mixed/ --memory 64MiB",
 		"weir scan other/ --memory 64MiB",
-		"weir scan d/ --memory 64MiB --to csv -o /nowhere/out.csv",
+		"weir scan d/ --memory 64MiB --to csv -o /dev/null/out.csv",
+		"weir scan d/ --memory 28MiB --to csv -o -",
+		"weir scan d/ --codec zstd",
+		"weir scan d/ --to csv --codec rar",
+		"weir scan d/ --to arrow --codec gzip",
+		"weir scan d/ --to csv --part-size big",
+		"weir scan d/ --format xml",
+		"weir scan d/ --on-error ignore",
+		"weir scan d/ --delimiter ab",
+		"weir scan d/ --sample some",
+		"weir scan d/ --schema /dev/null",
+		"weir scan d/ --schema /nowhere/schema.json",
 	))
 }
 
@@ -182,6 +216,76 @@ func TestReportFileIsJSON(t *testing.T) {
 		if !bytes.Contains(text, []byte(want)) {
 			t.Errorf("%s is not in\n%s", want, text)
 		}
+	}
+}
+
+func TestPartsAreWrittenOnceAndNotOver(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	args := []string{"scan", "d/", "--quiet", "--memory", "64MiB", "--to", "jsonl", "--codec", "gzip", "-o", dir + "/", "--part-size", "1KiB"}
+	h := newHarness(t)
+	if code := h.main(t.Context(), args); code != 0 {
+		t.Fatalf("exit %d: %s", code, &h.stderr)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 || files[0].Name() != "part-00000.jsonl.gz" {
+		t.Errorf("files: %v, %v", files, err)
+	}
+	h = newHarness(t)
+	code := h.main(t.Context(), args)
+	if want := "weir: " + dir + "/ already holds part-00000.jsonl.gz; name another directory or remove it\n"; code != exitUsage || h.stderr.String() != want {
+		t.Errorf("exit %d:\n got %s\nwant %s", code, &h.stderr, want)
+	}
+}
+
+func TestArrowIsAStreamToPipesAndAFileElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	for output, magic := range map[string]string{"-": "\xff\xff\xff\xff", "x.arrows": "\xff\xff\xff\xff", "x.arrow": "ARROW1", "d/": "ARROW1"} {
+		h := newHarness(t)
+		name := output
+		if output != "-" {
+			name = filepath.Join(dir, output) + output[len(strings.TrimSuffix(output, "/")):]
+		}
+		if code := h.main(t.Context(), []string{"scan", "d/", "--quiet", "--to", "arrow", "-o", name}); code != 0 {
+			t.Fatalf("%s: exit %d: %s", output, code, &h.stderr)
+		}
+		text := h.stdout.Bytes()
+		switch {
+		case output == "d/":
+			name += "part-00000.arrow"
+			fallthrough
+		case output != "-":
+			text, _ = os.ReadFile(name)
+		}
+		if !bytes.HasPrefix(text, []byte(magic)) {
+			t.Errorf("%s begins with %.8q", output, text)
+		}
+	}
+}
+
+func TestInspectedSchemaIsTakenBack(t *testing.T) {
+	h := newHarness(t)
+	if code := h.main(t.Context(), []string{"inspect", "d/", "--json"}); code != 0 {
+		t.Fatalf("exit %d: %s", code, &h.stderr)
+	}
+	name := filepath.Join(t.TempDir(), "schema.json")
+	if err := os.WriteFile(name, h.stdout.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opt, err := (&readFlags{schema: name, onError: "fail"}).options()
+	if err != nil || !opt.Schema.Equal(h.fake.Record.Schema()) {
+		t.Errorf("%v, %v", opt.Schema, err)
+	}
+}
+
+func TestReadingFlagsBecomeOptions(t *testing.T) {
+	f := readFlags{onError: "skip", sample: "all", delimiter: "tab", field: "a.b", noHeader: true, nulls: []string{"NA", ""}, wholeFiles: true, threads: 3}
+	opt, err := f.options()
+	want := format.Options{Threads: 3, Sample: -1, Delimiter: '\t', Field: "a.b", NoHeader: true, Nulls: []string{"NA", ""}, WholeFiles: true}
+	if err != nil || !reflect.DeepEqual(opt, want) {
+		t.Errorf("%+v, %v", opt, err)
+	}
+	f = readFlags{onError: "fail", sample: "2MiB", delimiter: ";", threads: 1}
+	if opt, err := f.options(); err != nil || opt.Sample != 2<<20 || opt.Delimiter != ';' {
+		t.Errorf("%+v, %v", opt, err)
 	}
 }
 

@@ -2,25 +2,23 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/spf13/cobra"
 
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/run"
-	"github.com/weir-data/weir/internal/run/digest"
 	"github.com/weir-data/weir/internal/watch"
 )
 
 type scanFlags struct {
 	readFlags
+	writeFlags
 	memory string
-	to     string
-	output string
 	digest bool
 	report string
 	quiet  bool
@@ -35,6 +33,10 @@ func (a *app) scan() *cobra.Command {
 --to every value is read and let go, and a report is printed: rows, speed, peak
 memory against the budget, and who waited for whom.
 
+Files are recognised by what they hold, then by their names; --format decides
+otherwise. With --to the rows are written: to stdout, to a file, or to a
+directory of files. A file appears under its name whole or not at all.
+
 --memory covers the whole process and takes 512MiB, 2GB or 50% (of the
 container's limit, or else of RAM). Its default is 80% of the container's limit,
 without one 25% of RAM.
@@ -44,47 +46,32 @@ without one 25% of RAM.
   weir scan s3://bucket/raw/ --columns 'f*,label' --batch-size 50000 --memory 256MiB --threads 2
   weir scan 'data/*.parquet' --to jsonl -o - | head
   weir scan data/ --to arrow -o all.arrow --report report.json
+  weir scan logs/ --to csv --codec zstd -o s3://bucket/csv/ --part-size 256MiB
   weir scan data/ --digest --quiet                  # one number of all rows`,
 		Args: somePaths,
 		RunE: func(c *cobra.Command, args []string) error { return a.runScan(c.Context(), &f, args) },
 	}
 	fl := c.Flags()
-	f.add(c)
+	f.readFlags.add(c, a.formats)
 	fl.StringVar(&f.memory, "memory", "", "memory of the whole process (default from the container's limit)")
-	fl.StringVar(&f.to, "to", "", "write the rows as arrow (IPC stream), jsonl or csv")
-	fl.StringVarP(&f.output, "output", "o", "", "file to write to, - for stdout (default - with --to)")
+	f.writeFlags.add(c, a.writers)
 	fl.BoolVar(&f.digest, "digest", false, "print a digest of all values in order, whatever the batches")
 	fl.StringVar(&f.report, "report", "", "write the report as JSON to this file, - for stdout")
 	fl.BoolVar(&f.quiet, "quiet", false, "no progress and no report; with --digest only that")
-	c.RegisterFlagCompletionFunc("to", cobra.FixedCompletions([]string{"arrow", "jsonl", "csv"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
-}
-
-// check completes the flags that depend on each other.
-func (f *scanFlags) check() error {
-	if f.to == "" && f.output != "" {
-		return fmt.Errorf("-o %s: say what to write with --to arrow, jsonl or csv", f.output)
-	}
-	if _, ok := writers[f.to]; f.to != "" && !ok {
-		return fmt.Errorf("--to %q: use arrow, jsonl or csv", f.to)
-	}
-	if f.to != "" && f.output == "" {
-		f.output = "-"
-	}
-	if f.output == "-" && f.report == "-" {
-		return fmt.Errorf("--report -: stdout has the data; name a file")
-	}
-	return nil
 }
 
 // config turns the flags into a reading; its errors are usage errors.
 func (a *app) config(f *scanFlags, paths []string, show *watch.Progress) (run.Config, error) {
-	if err := f.check(); err != nil {
-		return run.Config{}, err
-	}
-	opt, err := f.options()
+	opt, err := f.readFlags.options()
 	if err != nil {
 		return run.Config{}, err
+	}
+	if err := f.check(a.writers, opt.Threads); err != nil {
+		return run.Config{}, err
+	}
+	if f.output == "-" && f.report == "-" {
+		return run.Config{}, errors.New("--report -: stdout has the data; name a file")
 	}
 	log, err := f.logger(show)
 	if err != nil {
@@ -98,9 +85,11 @@ func (a *app) config(f *scanFlags, paths []string, show *watch.Progress) (run.Co
 	if n > limit {
 		log.Warn("--memory is more than there is", "memory", mem.Format(n), "limit", mem.Format(limit), "from", from)
 	}
+	s := a.store()
 	return run.Config{
-		Paths: paths, Options: opt, Store: a.store(), Formats: a.formats, CacheLimit: limit,
-		Memory: n, Heap: a.heap, Sink: a.sink(f), Log: log,
+		Paths: paths, Options: opt, Store: s, Formats: a.formats, CacheLimit: limit,
+		Format: f.format, SkipBad: f.onError == "skip",
+		Memory: n, Heap: a.heap, Sink: a.target(f, s), Log: log,
 	}, nil
 }
 
@@ -126,38 +115,6 @@ func (a *app) runScan(ctx context.Context, f *scanFlags, paths []string) error {
 		return &runError{err}
 	}
 	return nil
-}
-
-// sink is where the flags send batches.
-func (a *app) sink(f *scanFlags) func(*arrow.Schema) (run.Sink, error) {
-	return func(s *arrow.Schema) (run.Sink, error) {
-		var all run.Tee
-		if f.digest {
-			d, err := digest.New(s)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, d)
-		}
-		if f.to != "" {
-			out, err := a.output(f, s)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, out)
-		}
-		if len(all) == 0 {
-			return &run.Touch{}, nil
-		}
-		return all, nil
-	}
-}
-
-func (a *app) output(f *scanFlags, s *arrow.Schema) (run.Sink, error) {
-	if f.output == "-" {
-		return run.Pipe(a.out, writers[f.to], s)
-	}
-	return run.Output(f.output, writers[f.to], s)
 }
 
 // tell writes the report where the flags want it: beside the data, never into
