@@ -9,7 +9,7 @@ PYTHON ?= python3
 # Virtual environments are named after what is in them, outside the tree.
 VENV = $(HOME)/.cache/weir/venv-$(shell sha256sum tests/requirements.txt | cut -c1-12)
 
-.PHONY: build demo test test-go test-python lint bench fuzz cross clean
+.PHONY: build demo test test-go test-python lint bench bench-quick fuzz cross clean
 
 build:
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/weir ./cmd/weir
@@ -39,8 +39,13 @@ lint: $(VENV)/ready
 	go tool -modfile=tools/go.mod staticcheck ./...
 	$(VENV)/bin/ruff check tests bench
 
+# BENCH=jsonl,csv takes only these parts of the benchmark; BENCHFLAGS are any others of bench/run.py, as --big.
 bench: build
-	$(PYTHON) bench/run.py
+	$(PYTHON) bench/run.py $(if $(BENCH),--parts $(BENCH)) $(BENCHFLAGS)
+
+# bench-quick is a smoke test of the benchmark: small data, one round, docs stay as they are.
+bench-quick: build
+	$(PYTHON) bench/run.py --quick --rounds 1 $(if $(BENCH),--parts $(BENCH)) $(BENCHFLAGS)
 
 # fuzz runs every fuzz target for FUZZTIME.
 FUZZTIME ?= 60s

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 # Part of every manifest: a dataset made by another version is made again.
@@ -16,16 +17,28 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Spec:
-    """How one dataset is made: `rows` rows of `kind` in row groups of `group` rows (0: one single group)."""
+    """How one dataset is made: `rows` rows of `kind` in `form`, in row groups, batches or files of `group` rows (0: one single group).
+
+    One with a `source` is made of the files of that dataset, one without from its rows: by the module `maker` of writers/, or the one
+    named after its form.
+    """
 
     name: str
-    kind: str
+    kind: str  # what the rows are, and so which of a peer's queries fits
     rows: int
     group: int
     codec: str = "snappy"
     nulls: float = 0.0
-    links: str = ""  # the dataset whose part this one links to
-    copies: int = 0
+    form: str = "parquet"
+    maker: str = ""
+    source: str = ""
+    copies: int = 1
+    twin: str = ""  # the Parquet dataset with exactly the same names, types and values
+
+    @property
+    def environment(self) -> str:
+        """The virtual environment whose libraries write it."""
+        return self.form if self.form == "mds" else ""
 
 
 @dataclass(frozen=True)
@@ -39,12 +52,21 @@ class Dataset:
     file_bytes: int
     ints: int  # sum of all integers at any depth
     floats: float  # sum of all floating point numbers
-    text_bytes: int  # bytes of all strings at any depth
+    text_bytes: int  # bytes of all strings and binaries at any depth
+
+    @property
+    def spec(self) -> Spec:
+        return SPECS[self.name]
+
+    def files(self) -> Iterator[Path]:
+        """Its files, those in folders of it too."""
+        return (path for path in self.path.rglob("*") if path.is_file())
 
 
 NUMERIC_ROWS, NUMERIC_GROUP = 2_000_000, 131_072
 TEXT_ROWS, TEXT_ONE_ROWS, TEXT_GROUP = 332_800, 661_500, 32_768
 CHAT_ROWS, TOKEN_ROWS, NESTED_GROUP = 138_600, 200_000, 16_384
+CSV_ROWS, FEATHER_GROUP = 225_000, 65_536  # 64k rows in a batch, as write_feather makes them
 
 SPECS: dict[str, Spec] = {
     s.name: s
@@ -53,14 +75,29 @@ SPECS: dict[str, Spec] = {
         Spec("numeric-none", "numeric", NUMERIC_ROWS, NUMERIC_GROUP, codec="none"),
         Spec("numeric-nulls", "numeric", NUMERIC_ROWS, NUMERIC_GROUP, nulls=0.05),
         Spec("numeric-one", "numeric", NUMERIC_ROWS, 0),
+        Spec("numeric-small", "numeric", CSV_ROWS, NUMERIC_GROUP),
         Spec("text", "text", TEXT_ROWS, TEXT_GROUP, codec="zstd"),
         Spec("text-one", "text", TEXT_ONE_ROWS, 0, codec="zstd"),
         Spec("text-one-snappy", "text", TEXT_ONE_ROWS, 0),
         Spec("chat", "chat", CHAT_ROWS, NESTED_GROUP),
         Spec("tokens", "tokens", TOKEN_ROWS, NESTED_GROUP),
-        Spec("duckdb-pages", "duckdb", TEXT_ROWS, 0),
-        Spec("big-1", "links", 2 * NUMERIC_ROWS, NUMERIC_GROUP, links="numeric", copies=2),
-        Spec("big-20", "links", 40 * NUMERIC_ROWS, NUMERIC_GROUP, links="numeric", copies=40),
+        Spec("duckdb-pages", "text", TEXT_ROWS, 0, maker="duckdb_pages", source="text"),
+        Spec("big-1", "numeric", 2 * NUMERIC_ROWS, NUMERIC_GROUP, maker="links", source="numeric", copies=2),
+        Spec("big-20", "numeric", 40 * NUMERIC_ROWS, NUMERIC_GROUP, maker="links", source="numeric", copies=40),
+        Spec("jsonl", "chat", CHAT_ROWS, NESTED_GROUP, form="jsonl", codec="none", twin="chat"),
+        Spec("jsonl-zst", "chat", CHAT_ROWS, 0, form="jsonl", codec="zst", maker="compressed", source="jsonl", twin="chat"),
+        Spec("jsonl-gz", "chat", CHAT_ROWS, 0, form="jsonl", codec="gz", maker="compressed", source="jsonl", twin="chat"),
+        Spec("jsonl-5gb", "chat", 18 * CHAT_ROWS, 0, form="jsonl", codec="none", maker="repeated", source="jsonl", copies=18),
+        Spec("csv", "numeric", CSV_ROWS, NUMERIC_GROUP, form="csv", codec="none", twin="numeric-small"),
+        Spec("csv-zst", "numeric", CSV_ROWS, 0, form="csv", codec="zst", maker="compressed", source="csv", twin="numeric-small"),
+        Spec("csv-gz", "numeric", CSV_ROWS, 0, form="csv", codec="gz", maker="compressed", source="csv", twin="numeric-small"),
+        Spec("arrow", "numeric", NUMERIC_ROWS, FEATHER_GROUP, form="arrow", codec="none", source="numeric", twin="numeric"),
+        Spec("arrow-lz4", "numeric", NUMERIC_ROWS, FEATHER_GROUP, form="arrow", codec="lz4", source="numeric", twin="numeric"),
+        Spec("mds-small", "samples", 500_000, 50_000, form="mds"),
+        Spec("mds-large", "blobs", 10_000, 500, form="mds"),
+        Spec("webdataset", "webdataset", 20_000, 5_000, form="webdataset"),
+        Spec("tfrecord", "examples", 100_000, 20_000, form="tfrecord"),
+        Spec("images", "images", 2_000, 250, form="images"),
     ]
 }
 
@@ -70,7 +107,7 @@ QUICK = 32
 
 def quickened(spec: Spec) -> Spec:
     """The scaled-down twin of a spec, for a smoke test."""
-    return Spec(spec.name, spec.kind, spec.rows // QUICK, spec.group // QUICK, spec.codec, spec.nulls, spec.links, spec.copies)
+    return replace(spec, rows=spec.rows // QUICK, group=spec.group // QUICK)
 
 
 def cache() -> Path:

@@ -5,33 +5,44 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from limits import Survival
-from programs import PEERS, WEIR
+from programs import MIB, WEIR, WRITERS, readers
 from speed import Entry
 
 PYARROW, DUCKDB, POLARS = "pyarrow iter_batches", "DuckDB", "Polars streaming"
 TIE = 0.05  # within 5% is a tie
 LIMIT = 64  # MiB
+WRITE_LIMIT = 128  # MiB
 
 
 @dataclass(frozen=True)
 class Target:
-    """weir's CPU seconds per row on a dataset, one thread, against the fastest of some peers."""
+    """weir's CPU seconds per row on a dataset against the fastest of some peers."""
 
     dataset: str
     peers: tuple[str, ...]
     label: str
     factor: float
+    threads: int = 1
 
 
-ALL = tuple(PEERS)
+ALL, FASTEST = readers("parquet"), "the fastest peer"
 TARGETS = [
     Target("numeric", (PYARROW,), "pyarrow iter_batches", 1.7),
     Target("numeric", (POLARS, DUCKDB), "the faster of Polars and DuckDB", 1.0),
-    Target("numeric-none", ALL, "the fastest peer", 1.0),
-    Target("numeric-nulls", ALL, "the fastest peer", 1.0),
+    Target("numeric-none", ALL, FASTEST, 1.0),
+    Target("numeric-nulls", ALL, FASTEST, 1.0),
     Target("text", (PYARROW,), "pyarrow iter_batches", 1.2),
-    Target("text", ALL, "the fastest peer", 0.85),
-    Target("chat", ALL, "the fastest peer", 1.0),
+    Target("text", ALL, FASTEST, 0.85),
+    Target("chat", ALL, FASTEST, 1.0),
+    *(Target(name, readers("jsonl"), FASTEST, 1.0) for name in ("jsonl", "jsonl-zst", "jsonl-gz", "jsonl-5gb")),
+    *(Target(name, readers("csv"), FASTEST, 1.0) for name in ("csv", "csv-zst", "csv-gz")),
+    *(Target(name, ("pyarrow", POLARS), "the faster of pyarrow and Polars", 0.9) for name in ("arrow", "arrow-lz4")),
+    *(Target(name, ("pyarrow mapped",), "pyarrow mapped", 0.9) for name in ("arrow", "arrow-lz4")),
+    *(Target("mds-small", (name,), name, 50) for name in readers("mds")),
+    *(Target("mds-large", (name,), name, 20) for name in readers("mds")),
+    Target("webdataset", readers("webdataset"), "webdataset", 20),
+    *(Target(name, readers(name), "tf.data", 1.0) for name in ("tfrecord", "images")),
+    *(Target(f"write-{codec}", tuple(WRITERS), FASTEST, 1.0, threads=2) for codec in ("snappy", "zstd")),
 ]
 
 
@@ -52,24 +63,57 @@ def met(value: float, figure: float) -> str:
     return "tie" if value >= figure * (1 - TIE) else "no"
 
 
-def judge_speed(entries: list[Entry]) -> list[Verdict]:
-    """The figures against peers on one thread, and of two threads against one."""
-    good = {(e.dataset, e.program, e.threads): e for e in entries if e.walls and not e.errors}
+def judge_peers(entries: list[Entry]) -> list[Verdict]:
+    """The figures against peers, where all of them were run."""
+    ran = {(e.dataset, e.program, e.threads): e for e in entries}
     verdicts = []
     for target in TARGETS:
-        own = good.get((target.dataset, WEIR, 1))
-        peers = [good[key] for name in target.peers if (key := (target.dataset, name, 1)) in good]
+        own = ran.get((target.dataset, WEIR, target.threads))
+        peers = [ran[key] for name in target.peers if (key := (target.dataset, name, target.threads)) in ran]
         if own and len(peers) == len(target.peers):
-            best = min(peers, key=lambda e: e.cpu)
-            ratio = best.cpu / own.cpu
-            against = target.label if len(peers) == 1 else f"{target.label} ({best.program})"
-            verdicts.append(Verdict(target.dataset, against, f"≥ {target.factor}", f"{ratio:.2f}", met(ratio, target.factor)))
-    for (dataset, program, threads), two in good.items():
-        one = good.get((dataset, WEIR, 1))
-        if program == WEIR and threads == 2 and one:
+            verdicts.append(judge(target, own, peers))
+    return verdicts
+
+
+def judge(target: Target, own: Entry, peers: list[Entry]) -> Verdict:
+    """One figure against the best of the peers that ended well; the others are named."""
+    what = target.dataset if target.threads == 1 else f"{target.dataset}, threads: {target.threads}"
+    figure, failed = f"≥ {target.factor}", [peer.program for peer in peers if not peer.good]
+    if not own.good or len(failed) == len(peers):
+        return Verdict(what, target.label, figure, "weir failed" if not own.good else "no peer ended well", "no")
+    best = min((peer for peer in peers if peer.good), key=lambda e: e.cpu)
+    ratio = best.cpu / own.cpu
+    against = target.label if len(peers) == 1 else f"{target.label} ({best.program})"
+    measured = f"{ratio:.2f}" + (f", {' and '.join(failed)} failed" if failed else "")
+    return Verdict(what, against, figure, measured, met(ratio, target.factor))
+
+
+def judge_threads(entries: list[Entry]) -> list[Verdict]:
+    """Two threads of weir against one."""
+    own = {(e.dataset, e.threads): e for e in entries if e.program == WEIR and e.good}
+    verdicts = []
+    for (dataset, threads), two in own.items():
+        if threads == 2 and (one := own.get((dataset, 1))):
             ratio = one.wall / two.wall
             verdicts.append(Verdict(f"{dataset}, two threads", "itself on one", "≥ 1.8", f"{ratio:.2f}", met(ratio, 1.8)))
     return verdicts
+
+
+def judge_peaks(entries: list[Entry], limit: int) -> list[Verdict]:
+    """The peak of weir on each dataset, whatever the threads, against its --memory in MiB."""
+    own = [e for e in entries if e.program == WEIR and e.walls]
+    verdicts = []
+    for dataset in dict.fromkeys(e.dataset for e in own):
+        peak = max(e.peak for e in own if e.dataset == dataset) / MIB
+        reached = "yes" if peak <= limit else "no"
+        verdicts.append(Verdict(f"{dataset}, peak memory", f"--memory {limit}MiB", f"≤ {limit} MiB", f"{peak:.0f} MiB", reached))
+    return verdicts
+
+
+def judge_values(dataset: str, twin: str, own: str, other: str) -> Verdict:
+    """weir's digest of a dataset against that of the same rows in Parquet."""
+    measured = "weir failed" if not (own and other) else "equal" if own == other else "not equal"
+    return Verdict(f"{dataset}, every value", f"{twin} in Parquet", "equal digests", measured, "yes" if measured == "equal" else "no")
 
 
 def judge_limits(survivals: list[Survival]) -> list[Verdict]:

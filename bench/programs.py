@@ -4,25 +4,55 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import environment
 import measure
-from datasets import SPECS, Dataset
+from datasets import Dataset, cache
 
 HERE = Path(__file__).resolve().parent
 MIB = 1 << 20
 
 WEIR = "weir"
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A program in peers/: the forms of data it reads, the virtual environment it needs, whether it can use a second thread."""
+
+    module: str
+    forms: tuple[str, ...]
+    environment: str = ""
+    parallel: bool = True
+
+
 PEERS = {
-    "pyarrow iter_batches": "pyarrow_iter",
-    "pyarrow to_batches": "pyarrow_dataset",
-    "DuckDB": "duckdb_sum",
-    "Polars streaming": "polars_stream",
+    "pyarrow iter_batches": Peer("pyarrow_iter", ("parquet",)),
+    "pyarrow to_batches": Peer("pyarrow_dataset", ("parquet",)),
+    "pyarrow": Peer("pyarrow_stream", ("jsonl", "csv", "arrow")),
+    "pyarrow mapped": Peer("pyarrow_mapped", ("arrow",)),
+    "DuckDB": Peer("duckdb_sum", ("parquet", "jsonl", "csv")),
+    "Polars streaming": Peer("polars_stream", ("parquet", "jsonl", "csv", "arrow")),
+    "StreamingDataset batch 1": Peer("streaming_iter", ("mds",), "mds", parallel=False),
+    "StreamingDataset batch 64": Peer("streaming_batched", ("mds",), "mds", parallel=False),
+    "webdataset": Peer("webdataset_iter", ("webdataset",), parallel=False),
+    "tf.data": Peer("tf_data", ("tfrecord", "images"), "tf"),
 }
-NAMES = [WEIR, *PEERS]
+WRITERS = {
+    "pyarrow write_table": Peer("pyarrow_table", ("parquet",)),
+    "pyarrow ParquetWriter": Peer("pyarrow_writer", ("parquet",)),
+    "Polars sink_parquet": Peer("polars_sink", ("parquet",)),
+}
+CHECKER = "pyarrow iter_batches"  # reads what was written
+NAMES = [WEIR, *PEERS, *WRITERS]
+
+
+def readers(form: str) -> tuple[str, ...]:
+    """The peers that read a form of data."""
+    return tuple(name for name, peer in PEERS.items() if form in peer.forms)
 
 
 @dataclass
@@ -34,6 +64,7 @@ class Outcome:
     cpu: float = 0.0
     peak: int = 0
     samples: list[tuple[float, int]] = field(default_factory=list)
+    written: int = 0  # bytes of the files it wrote
 
 
 @dataclass(frozen=True)
@@ -42,12 +73,15 @@ class Settings:
 
     weir: Path
     memory: int  # weir's budget where nothing else is said, in bytes
-    timeout: float = 600.0
+    timeout: float = 1200.0  # seconds
 
 
 @dataclass(frozen=True)
 class Job:
-    """One scan to be run: a limit of 0 is none; `source` replaces the dataset's path (weir only)."""
+    """One scan to be run: a limit of 0 is none; `source` replaces the dataset's path (weir only).
+
+    With a codec the rows are written again as Parquet compressed with it.
+    """
 
     program: str
     data: Dataset
@@ -56,25 +90,36 @@ class Job:
     limit: int = 0
     source: str = ""
     env: tuple[tuple[str, str], ...] = ()
+    codec: str = ""
 
-
-def kind_of(data: Dataset) -> str:
-    """Which of the peers' queries fits the dataset."""
-    kind = SPECS[data.name].kind
-    return {"links": "numeric", "duckdb": "text"}.get(kind, kind)
+    @property
+    def label(self) -> str:
+        return f"write-{self.codec}" if self.codec else self.data.name
 
 
 def run(job: Job, settings: Settings) -> Outcome:
-    """Runs the job and checks what it found."""
-    return run_weir(job, settings) if job.program == WEIR else run_peer(job, settings)
+    """Runs the job and checks what it found, or what it wrote."""
+    start = run_weir if job.program == WEIR else run_peer
+    if not job.codec:
+        return start(job, settings, "")
+    with tempfile.TemporaryDirectory(prefix="bench-out-", dir=cache()) as target:
+        outcome = start(job, settings, target)
+        if outcome.error:
+            return outcome
+        copy = replace(job.data, path=Path(target))
+        outcome.written = sum(path.stat().st_size for path in copy.files())
+        checked = run_peer(Job(CHECKER, copy, job.threads), settings, "")
+        return replace(outcome, error=checked.error and f"what it wrote: {checked.error}")
 
 
-def run_weir(job: Job, settings: Settings) -> Outcome:
+def run_weir(job: Job, settings: Settings, target: str) -> Outcome:
     """weir's cost is that of the whole process, its start included."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         command = [str(settings.weir), "scan", job.source or str(job.data.path)]
         command += ["--memory", str(job.memory or settings.memory), "--threads", str(job.threads), "--report", str(report), "--quiet"]
+        if target:
+            command += ["--to", "parquet", "-o", f"{target}/", "--codec", job.codec]
         done = measure.run(command, threads=job.threads, env=dict(job.env), cwd=HERE, limit=job.limit, timeout=settings.timeout)
         error = failure(done)
         if not error:
@@ -86,21 +131,37 @@ def run_weir(job: Job, settings: Settings) -> Outcome:
         return Outcome(error, done.wall, done.cpu, done.peak, done.samples)
 
 
-def run_peer(job: Job, settings: Settings) -> Outcome:
+def run_peer(job: Job, settings: Settings, target: str) -> Outcome:
     """A peer's cost is what it measures itself once its imports are done; memory is that of the whole process."""
-    command = [str(environment.python()), "-m", f"peers.{PEERS[job.program]}", str(job.data.path), kind_of(job.data), str(job.threads)]
+    peer, spec = (PEERS | WRITERS)[job.program], job.data.spec
+    try:
+        command = [str(environment.python(peer.environment)), "-m", f"peers.{peer.module}"]
+    except environment.Unavailable as why:
+        return Outcome(str(why))
+    command += [str(job.data.path), spec.kind, spec.form, str(job.threads), *([target, job.codec] if target else [])]
     env = {"POLARS_MAX_THREADS": str(job.threads), "OMP_NUM_THREADS": str(job.threads), "PYTHONDONTWRITEBYTECODE": "1"}
     done = measure.run(command, threads=job.threads, env=env, cwd=HERE, limit=job.limit, timeout=settings.timeout)
     error = failure(done)
     if error:
         return Outcome(error, done.wall, done.cpu, done.peak, done.samples)
     found = json.loads(done.stdout.splitlines()[-1])
+    return Outcome("" if target else wrong(found, job.data), found["wall"], found["cpu"], done.peak, done.samples)
+
+
+def wrong(found: dict[str, float], data: Dataset) -> str:
+    """What a peer found otherwise than it is, or nothing."""
     for name in ("rows", "ints", "text_bytes"):
-        if found[name] != getattr(job.data, name):
-            error = f"{name} {found[name]} instead of {getattr(job.data, name)}"
-    if not math.isclose(found["floats"], job.data.floats, rel_tol=1e-6, abs_tol=1e-3):
-        error = f"sum of floats {found['floats']} instead of {job.data.floats}"
-    return Outcome(error, found["wall"], found["cpu"], done.peak, done.samples)
+        if found[name] != getattr(data, name):
+            return f"{name} {found[name]} instead of {getattr(data, name)}"
+    if not math.isclose(found["floats"], data.floats, rel_tol=1e-6, abs_tol=1e-3):
+        return f"sum of floats {found['floats']} instead of {data.floats}"
+    return ""
+
+
+def digest(data: Dataset, settings: Settings) -> str:
+    """weir's digest of all names, types and values, or nothing where it cannot read the dataset."""
+    command = [str(settings.weir), "scan", str(data.path), "--memory", str(settings.memory), "--digest", "--quiet"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def failure(done: measure.Run) -> str:
@@ -110,6 +171,7 @@ def failure(done: measure.Run) -> str:
     if done.timed_out:
         return f"not done after {done.wall:.0f} s"
     if done.status:
-        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        return f"exit {done.status}: {last[:200]}"
+        lines = done.stderr.strip().splitlines() or ["no message"]
+        told = next((line for line in lines if line.startswith("weir: ")), lines[-1])
+        return f"exit {done.status}: {told[:200]}"
     return ""

@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from environment import REQUIREMENTS
+import environment
 from figures import Verdict
 from limits import Survival
 from programs import Settings
@@ -29,13 +29,13 @@ class Section:
     notes: list[str] = field(default_factory=list)
 
 
-def origin(command: str, settings: Settings) -> dict[str, str]:
-    """When, where, with what."""
+def origin(command: str, settings: Settings, peers: str = "") -> dict[str, str]:
+    """When, where, with what: the peers are those of an environment."""
     return {
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         "machine": f"{os.cpu_count()} cores, {cpu_model()}, Linux {platform.release()}",
         "weir": weir_version(settings.weir),
-        "peers": ", ".join(line.replace("==", " ") for line in REQUIREMENTS.read_text().split()),
+        "peers": environment.versions(peers),
         "command": command,
         "budget": f"{settings.memory >> 20} MiB",
     }

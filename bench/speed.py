@@ -10,6 +10,8 @@ import programs
 from datasets import Dataset
 from programs import Job, Outcome, Settings
 
+LONG = 30.0  # seconds: a run that takes longer is not repeated
+
 
 @dataclass
 class Entry:
@@ -24,6 +26,7 @@ class Entry:
     cpus: list[float] = field(default_factory=list)
     peaks: list[int] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    written: int = 0  # bytes, where the rows were written
 
     def add(self, outcome: Outcome) -> None:
         if outcome.error:
@@ -32,6 +35,12 @@ class Entry:
         self.walls.append(outcome.wall)
         self.cpus.append(outcome.cpu)
         self.peaks.append(outcome.peak)
+        self.written = outcome.written
+
+    @property
+    def good(self) -> bool:
+        """Whether every run ended well."""
+        return bool(self.walls) and not self.errors
 
     @property
     def wall(self) -> float:
@@ -48,24 +57,30 @@ class Entry:
 
 def warm(data: Dataset) -> None:
     """Reads the files once, so that every round finds them in the page cache."""
-    for inode in {part.stat().st_ino: part for part in data.path.iterdir()}.values():
+    for inode in {part.stat().st_ino: part for part in data.files()}.values():
         with inode.open("rb", buffering=0) as file:
             while file.read(1 << 24):
                 pass
 
 
 def interleave(jobs: list[Job], rounds: int, settings: Settings) -> list[Entry]:
-    """Runs all jobs `rounds` times in turn."""
-    entries = [Entry(job.program, job.data.name, job.data.rows, job.data.arrow_bytes, job.threads) for job in jobs]
+    """Runs all jobs `rounds` times in turn, but those that take long only once."""
+    entries = [Entry(job.program, job.label, job.data.rows, job.data.arrow_bytes, job.threads) for job in jobs]
+    pending = list(zip(jobs, entries, strict=True))
     for turn in range(rounds):
-        for job, entry in zip(jobs, entries, strict=True):
-            print(f"\r\033[K{job.data.name}: round {turn + 1}/{rounds}, {job.program}", end="", file=sys.stderr, flush=True)
-            entry.add(programs.run(job, settings))
+        again = []
+        for job, entry in pending:
+            print(f"\r\033[K{job.label}: round {turn + 1}/{rounds}, {job.program}", end="", file=sys.stderr, flush=True)
+            outcome = programs.run(job, settings)
+            entry.add(outcome)
+            if outcome.wall <= LONG:
+                again.append((job, entry))
+        pending = again
     print("\r\033[K", end="", file=sys.stderr, flush=True)
     return entries
 
 
-def compare(data: Dataset, names: list[str], threads: int, rounds: int, settings: Settings) -> list[Entry]:
+def compare(data: Dataset, names: list[str], threads: int, rounds: int, settings: Settings, *, codec: str = "") -> list[Entry]:
     """All programs on one dataset, from a warm cache."""
     warm(data)
-    return interleave([Job(name, data, threads) for name in names], rounds, settings)
+    return interleave([Job(name, data, threads, codec=codec) for name in names], rounds, settings)

@@ -22,12 +22,15 @@ def table(head: list[str], rows: Iterable[list[str]]) -> str:
 
 def speed_rows(entries: list[Entry]) -> Iterable[list[str]]:
     own = next((e for e in entries if e.program == WEIR and e.walls), None)
+    rounds = max(len(e.walls) for e in entries)
     for entry in entries:
         if not entry.walls:
-            yield [entry.program, entry.errors[0], "", "", "", "", ""]
+            yield [entry.program, "failed", "", "", "", "", ""]
             continue
+        failed = f" ({len(entry.errors)} failed)" if entry.errors else ""
+        once = " (once)" if len(entry.walls) == 1 < rounds and not entry.errors else ""
         yield [
-            entry.program + (f" ({len(entry.errors)} failed)" if entry.errors else ""),
+            entry.program + failed + once + (f", wrote {entry.written / 1e6:.0f} MB" if entry.written else ""),
             f"{entry.wall:.3f}",
             f"{entry.cpu:.3f}",
             f"{min(entry.cpus):.3f} to {max(entry.cpus):.3f}",
@@ -45,6 +48,7 @@ def speed(entries: list[Entry]) -> str:
         chosen = [e for e in entries if (e.dataset, e.threads) == (dataset, threads)]
         title = f"{dataset}: {chosen[0].rows:,} rows, {chosen[0].arrow_bytes / 1e6:.0f} MB of Arrow, threads: {threads}"
         parts.append(f"**{title}**, rounds: {max(len(e.walls) for e in chosen)}\n\n{table(head, speed_rows(chosen))}")
+        parts += [f"{e.program} failed: {e.errors[0]}" for e in chosen if e.errors]
     return "\n\n".join(parts)
 
 

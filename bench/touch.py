@@ -17,7 +17,8 @@ class Sums:
     ints: int = 0
     floats: float = 0.0
     text_bytes: int = 0
-    mix: int = 0  # sum of the bytes of all strings as 64-bit words: they were read, not only their offsets
+    arrow_bytes: int = 0  # known to who makes the rows
+    mix: int = 0  # sum of the bytes of all texts as 64-bit words: they were read, not only their offsets
 
     def add(self, data: pa.RecordBatch | pa.Table) -> None:
         self.rows += data.num_rows
@@ -31,7 +32,7 @@ class Sums:
             self.ints += pc.sum(array).as_py() or 0
         elif pa.types.is_floating(kind):
             self.floats += pc.sum(array).as_py() or 0.0
-        elif pa.types.is_string(kind):
+        elif pa.types.is_string(kind) or pa.types.is_binary(kind):
             self.add_text(array)
         elif pa.types.is_list(kind):
             self.add_array(array.flatten())

@@ -8,6 +8,9 @@ import resource
 import sys
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
+
+GROUP = 131_072  # rows in a row group that is written
 
 
 def cpu_seconds() -> float:
@@ -22,16 +25,23 @@ class Job:
 
     path: str
     kind: str
+    form: str
     threads: int
+    target: str = ""  # the folder to write the rows to, if they are to be written
+    codec: str = ""
     wall: float = field(default_factory=time.perf_counter)
     cpu: float = field(default_factory=cpu_seconds)
 
     @classmethod
     def from_args(cls) -> Job:
-        path, kind, threads = sys.argv[1:]
-        return cls(path, kind, int(threads))
+        path, kind, form, threads, *target = sys.argv[1:]
+        return cls(path, kind, form, int(threads), *target)
 
-    def done(self, rows: int, ints: int, floats: float, text_bytes: int) -> None:
+    def files(self, pattern: str = "*") -> list[str]:
+        """The files of the dataset, in order."""
+        return sorted(str(part) for part in Path(self.path).rglob(pattern) if part.is_file())
+
+    def done(self, rows: int = 0, ints: int = 0, floats: float = 0.0, text_bytes: int = 0) -> None:
         """Prints what was found and what it cost, and leaves without teardown, which is no part of the job."""
         found = {"rows": rows, "ints": ints, "floats": floats, "text_bytes": text_bytes}
         cost = {"wall": time.perf_counter() - self.wall, "cpu": cpu_seconds() - self.cpu}

@@ -1,4 +1,4 @@
-"""Polars: scan_parquet on the streaming engine, a query that needs every value.
+"""Polars: a lazy scan on the streaming engine, a query that needs every value.
 
 Lengths of strings are enough: Polars decodes and validates the text of a column it reads, whatever is asked of it.
 POLARS_MAX_THREADS comes from the harness, since it has to be set before the import.
@@ -24,11 +24,12 @@ QUERIES = {
     ],
     "tokens": [ROWS, pl.col("id").sum(), pl.col("tokens").list.explode().cast(pl.Int64).sum()],
 }
+SCANS = {"parquet": pl.scan_parquet, "jsonl": pl.scan_ndjson, "csv": pl.scan_csv, "arrow": pl.scan_ipc}
 
 
 def main() -> None:
     job = Job.from_args()
-    frame = pl.scan_parquet(f"{job.path}/*.parquet").select(QUERIES[job.kind]).collect(engine="streaming")
+    frame = SCANS[job.form](f"{job.path}/*").select(QUERIES[job.kind]).collect(engine="streaming")
     found = frame.row(0, named=True)
     rows = found.pop("rows")
     text = sum(v for k, v in found.items() if k in ("text", "role", "content"))

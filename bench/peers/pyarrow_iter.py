@@ -6,8 +6,6 @@ memory, on the texts the times were too close to tell.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -19,7 +17,7 @@ def main() -> None:
     job = Job.from_args()
     pa.set_cpu_count(job.threads)
     sums = Sums()
-    for part in sorted(Path(job.path).glob("*.parquet")):
+    for part in job.files("*.parquet"):
         with pq.ParquetFile(part, pre_buffer=False) as file:
             for batch in file.iter_batches(use_threads=job.threads > 1):
                 sums.add(batch)

@@ -89,8 +89,8 @@ func (b *brotliStream) Read(p []byte) (n int, err error) {
 // never holds more than the cost of the stream it serves.
 var brotliPools [brotliPoolWindow + 1]sync.Pool
 
-func openBrotli(s *stream) error {
-	bits, err := brotliWindow(s.src.peek())
+func openBrotli(f *feed) error {
+	bits, err := brotliWindow(f.src.peek())
 	if err != nil {
 		return err
 	}
@@ -101,9 +101,9 @@ func openBrotli(s *stream) error {
 	if b.Reader == nil {
 		b.Reader = new(brotli.Reader)
 	}
-	b.Reset(&s.src)
-	s.r = b
-	s.free = func() {
+	b.Reset(&f.src)
+	f.r = b
+	f.free = func() {
 		if bits <= brotliPoolWindow && !b.broken {
 			b.Reset(bytes.NewReader(nil))
 			brotliPools[bits].Put(b.Reader)

@@ -58,16 +58,18 @@ func (c Codec) Heap() int64 {
 	return 0
 }
 
-// damage names the codec in front of err, once. The end of the input inside
-// a block is unexpected, whatever the decoder called it.
-func (c Codec) damage(err error) error {
+func (c Codec) damage(err error) error { return damage(c.String(), err) }
+
+// damage puts a codec's name in front of err, once. The end of the input
+// inside a block is unexpected, whatever the decoder called it.
+func damage(name string, err error) error {
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
-	if strings.HasPrefix(err.Error(), c.String()+": ") {
+	if strings.HasPrefix(err.Error(), name+": ") {
 		return err
 	}
-	return fmt.Errorf("%s: %w", c, err)
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 func (c Codec) unsupported() error {

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/andybalholm/brotli"
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -17,7 +16,7 @@ type Decoder struct {
 	in     bytes.Reader
 	tail   [1]byte
 	zstd   *zstd.Decoder
-	gzip   *gzip.Reader
+	gzip   *gzipElements
 	brotli *brotli.Reader
 	input  snappyInput
 }

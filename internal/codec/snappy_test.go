@@ -124,3 +124,50 @@ func TestSnappyDoesNotAllocate(t *testing.T) {
 		t.Fatalf("%v allocations", n)
 	}
 }
+
+func TestSnappyWritersAreReadByOthers(t *testing.T) {
+	for _, n := range []int{0, 1, 65536, 300_000} {
+		for _, s := range samples(n) {
+			got, err := io.ReadAll(snappy.NewReader(bytes.NewReader(written(SnappyFile, 0)(s.data))))
+			if err != nil || !bytes.Equal(got, s.data) {
+				t.Errorf("frames: %s, %d bytes: %v", s.name, n, err)
+			}
+			var out bytes.Buffer
+			w := must(NewSnappyBlockWriter(&out, int64(n)))
+			for b := s.data; len(b) > 0; b = b[min(len(b), 70_001):] {
+				must(w.Write(b[:min(len(b), 70_001)]))
+			}
+			must(0, w.Close())
+			if got, err = snappy.DecodeStrict(nil, out.Bytes()); err != nil || !bytes.Equal(got, s.data) {
+				t.Errorf("block: %s, %d bytes: %v", s.name, n, err)
+			}
+		}
+	}
+}
+
+func TestSnappyFramesOfOthers(t *testing.T) {
+	data := append(text(150_000), noise(150_000)...)
+	var out bytes.Buffer
+	w := snappy.NewBufferedWriter(&out)
+	must(w.Write(data))
+	must(0, w.Close())
+	out.WriteString("\xfe\x03\x00\x00abc\x80\x01\x00\x00x") // padding, and a chunk to be skipped
+	if got, err := readFile(SnappyFile, &out, 10_000); err != nil || !bytes.Equal(got, data) {
+		t.Error(err)
+	}
+}
+
+func TestSnappyBlockWriterHoldsToItsSize(t *testing.T) {
+	w := must(NewSnappyBlockWriter(io.Discard, 10))
+	if _, err := w.Write(make([]byte, 11)); err == nil {
+		t.Error("more than its size: no error")
+	}
+	w = must(NewSnappyBlockWriter(io.Discard, 10))
+	must(w.Write(make([]byte, 9)))
+	if w.Close() == nil {
+		t.Error("less than its size: no error")
+	}
+	if _, err := NewSnappyBlockWriter(io.Discard, 1<<32); err == nil {
+		t.Error("4 GiB: no error")
+	}
+}

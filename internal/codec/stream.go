@@ -35,7 +35,7 @@ func (c Codec) StreamCost(head []byte, size int64) (int64, error) {
 	case Snappy, LZ4, LZ4Raw:
 		return streamBase + windowCost, nil
 	case Gzip:
-		return streamBase + gzipState + gzipInput, nil
+		return streamBase + windowCost + gzipState, nil
 	case Brotli:
 		bits, err := brotliWindow(head)
 		if err != nil {
@@ -62,7 +62,7 @@ func (c Codec) NewStream(src io.Reader, size int64) (Stream, error) {
 		return nil, fmt.Errorf("%s: size %d", c, size)
 	}
 	s := &stream{codec: c, size: size, left: size}
-	if err := s.src.open(src); err != nil {
+	if err := s.src.open(src, headSize); err != nil {
 		return nil, err
 	}
 	var err error
@@ -72,15 +72,15 @@ func (c Codec) NewStream(src io.Reader, size int64) (Stream, error) {
 	case c == None, size == 0 && s.src.n == 0:
 		s.r = &s.src
 	case c == Snappy:
-		openWindow(s, &snappyElements{size: size})
+		openWindow(&s.feed, &snappyElements{size: size})
 	case c == Gzip:
-		err = openGzip(s)
+		openGzip(&s.feed)
 	case c == Brotli:
-		err = openBrotli(s)
+		err = openBrotli(&s.feed)
 	case c == LZ4, c == LZ4Raw:
-		openWindow(s, newLZ4Elements(c, s.src.peek(), size))
+		openWindow(&s.feed, newLZ4Elements(c, s.src.peek(), size))
 	case c == Zstd:
-		err = openZstd(s)
+		err = openZstd(&s.feed, zstdWindow)
 	}
 	if err != nil {
 		err = s.cause(err)
@@ -90,12 +90,33 @@ func (c Codec) NewStream(src io.Reader, size int64) (Stream, error) {
 	return s, nil
 }
 
+// feed is a decoder and what it decodes.
+type feed struct {
+	src  source
+	r    io.Reader // io.EOF where the block or the file ends
+	free func()    // gives r back to its pool
+}
+
+// cause prefers the source's own error to what a decoder made of it, and
+// puts the codec's name in front of the latter.
+func (f *feed) cause(name string, err error) error {
+	if f.src.err != nil && f.src.err != io.EOF {
+		return f.src.err
+	}
+	return damage(name, err)
+}
+
+func (f *feed) close() {
+	if f.free != nil {
+		f.free()
+	}
+	*f = feed{}
+}
+
 // stream holds a decoder to the size its block should have.
 type stream struct {
-	codec      Codec
-	src        source
-	r          io.Reader // io.EOF where the block ends
-	free       func()    // gives r back to its pool
+	codec Codec
+	feed
 	size, left int64
 	err        error
 	tail       [1]byte
@@ -143,38 +164,34 @@ func (s *stream) end() error {
 	return s.err
 }
 
-// cause prefers the source's own error to what a decoder made of it.
-func (s *stream) cause(err error) error {
-	if s.src.err != nil && s.src.err != io.EOF {
-		return s.src.err
-	}
-	return s.codec.damage(err)
-}
+func (s *stream) cause(err error) error { return s.feed.cause(s.codec.String(), err) }
 
 func (s *stream) Close() error {
-	if s.free != nil {
-		s.free()
-		s.free = nil
-	}
-	s.r, s.src, s.err = nil, source{}, errClosed
+	s.close()
+	s.err = errClosed
 	return nil
 }
 
 // source is the compressed input with its first bytes looked at.
 type source struct {
 	src  io.Reader
-	head [headSize]byte
+	head [fileHead]byte
 	r, n int
 	err  error // the first that src gave
 }
 
-// open reads the head; only a failing reader is an error here.
-func (s *source) open(src io.Reader) error {
+// open reads a head of so many bytes; only a failing reader is an error here.
+func (s *source) open(src io.Reader, head int) error {
 	s.src = src
-	for s.n < headSize && s.err == nil {
+	for empty := 0; s.n < head && s.err == nil; {
 		var n int
-		n, s.err = src.Read(s.head[s.n:])
+		n, s.err = src.Read(s.head[s.n:head])
 		s.n += n
+		if n > 0 {
+			empty = 0
+		} else if empty++; empty == 100 && s.err == nil {
+			s.err = io.ErrNoProgress
+		}
 	}
 	if s.err == io.EOF {
 		return nil

@@ -12,8 +12,9 @@ const (
 	history = 64 << 10
 	// fresh is what is decoded between two moves of the history.
 	fresh = 64 << 10
-	// slack lets wide copies write past the end of what they copy.
-	slack     = 64
+	// slack lets wide copies write past the end of what they copy, and
+	// inflate finish a copy.
+	slack     = 320
 	inputSize = 32 << 10
 	// lookahead is asked for before the fast loops are entered: more than
 	// they want to see of an element.
@@ -41,15 +42,16 @@ type window struct {
 	buf     []byte // history, then what is decoded, then slack
 	lo      int    // copies reach back to here
 	out, wr int    // buf[out:wr] is still to be given out
+	limit   int    // of wr
 	moved   int64  // bytes decoded before buf[0]
 }
 
 // room is how many bytes may still be decoded before the history moves.
-func (w *window) room() int { return history + fresh - w.wr }
+func (w *window) room() int { return w.limit - w.wr }
 
 // slide moves the history to the front once everything was given out.
 func (w *window) slide() {
-	if w.wr < history+fresh {
+	if w.room() > 0 {
 		return
 	}
 	cut := w.wr - history
@@ -62,7 +64,7 @@ func (w *window) slide() {
 // need tries to have k bytes of input and reports how many there are; fewer
 // than k means that the source has ended.
 func (w *window) need(k int) (int, error) {
-	if w.n-w.r >= k {
+	if w.n-w.r >= k || w.err == io.EOF {
 		return w.n - w.r, nil
 	}
 	w.hashInput()
@@ -144,12 +146,12 @@ var windowPool = sync.Pool{New: func() any {
 	return w
 }}
 
-func openWindow(s *stream, e elements) {
+func openWindow(f *feed, e elements) {
 	w := windowPool.Get().(*windowReader)
-	w.window = window{src: &s.src, in: w.in, buf: w.buf}
+	w.window = window{src: &f.src, in: w.in, buf: w.buf, limit: history + fresh}
 	w.elements, w.failed = e, nil
-	s.r = w
-	s.free = func() {
+	f.r = w
+	f.free = func() {
 		w.window = window{in: w.in, buf: w.buf}
 		w.elements = nil
 		windowPool.Put(w)

@@ -112,8 +112,9 @@ type zstdStream struct {
 // never holds more than the cost of the stream it serves.
 var zstdPools [256]sync.Pool
 
-func openZstd(s *stream) error {
-	window, err := zstdWindow(s.src.peek())
+// openZstd decodes with the window that find sees in the first bytes.
+func openZstd(f *feed, find func(head []byte) (uint64, error)) error {
+	window, err := find(f.src.peek())
 	if err != nil {
 		return err
 	}
@@ -136,9 +137,9 @@ func openZstd(s *stream) error {
 		}
 		z = &zstdStream{bufio.NewReaderSize(nil, zstdInput), dec}
 	}
-	z.in.Reset(&s.src)
-	s.r = z
-	s.free = func() {
+	z.in.Reset(&f.src)
+	f.r = z
+	f.free = func() {
 		z.in.Reset(nil)
 		if z.Reset(nil) == nil && window <= zstdPoolWindow {
 			zstdPools[class].Put(z)

@@ -13,6 +13,14 @@ import (
 type Writer struct {
 	Name string // as --to says it
 	Ext  string // of its files, with the dot
+	// Inline says that its files may be compressed as a whole, which is done
+	// below it: WriteOptions.Codec is then not its business.
+	Inline bool
+	// PartSize is that of the parts of a directory where WriteOptions say
+	// none; 0: 512 MiB.
+	PartSize int64
+	// PartName names the parts of a directory; nil: part-00000 and its Ext.
+	PartName func(part int, opt WriteOptions) string
 	// Memory says what writing rows of a schema takes: the least that works,
 	// and the most that makes it faster. A schema that cannot be written, or
 	// an option that makes no sense, is ErrUsage.
@@ -21,7 +29,8 @@ type Writer struct {
 	// share, which is the file's alone until it was closed or aborted.
 	Begin func(out Output, s *arrow.Schema, opt WriteOptions, share *mem.Budget) (File, error)
 	// Index, if not nil, makes the file that describes all parts of a
-	// directory from what their Close returned, in order.
+	// directory from what their Close returned, in order. Such a format is
+	// always written as a directory. The name does not depend on the parts.
 	Index func(s *arrow.Schema, opt WriteOptions, parts []Part) (name string, data []byte, err error)
 }
 
@@ -29,6 +38,7 @@ type Writer struct {
 type Output interface {
 	io.Writer
 	// Patch overwrites bytes written already, which lie in the first 4 KiB.
+	// It is ErrUsage where the output is a pipe or is compressed.
 	Patch(p []byte, off int64) error
 }
 
@@ -43,6 +53,14 @@ type File interface {
 	Close() (Part, error)
 	// Abort gives all memory back; what was written is of no use.
 	Abort()
+}
+
+// Filler is a File that knows itself where a part of a directory ends.
+type Filler interface {
+	// Fill borrows the batch and writes its rows from row on until the file
+	// is full. It says how many it wrote: fewer than there are when the file
+	// is full. An empty file takes one at least.
+	Fill(b *stream.Batch, row int64) (rows int64, err error)
 }
 
 // Part describes a file that was written. Whoever wrote the file fills in what
@@ -61,4 +79,17 @@ type WriteOptions struct {
 	PartSize int64    // bytes of a part; 0: 512 MiB, MDS: 64 MiB
 	Hashes   []string // MDS: names of hashes of every shard
 	Threads  int      // encoding threads; 0: one
+}
+
+// Counter passes on what is written, and counts it.
+type Counter struct {
+	io.Writer
+	N int64
+}
+
+// Write makes Counter an io.Writer.
+func (c *Counter) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	c.N += int64(n)
+	return n, err
 }

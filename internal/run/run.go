@@ -32,8 +32,15 @@ type Config struct {
 	// 10,000 columns is paid for; nil: not measured. LiveHeap is the one.
 	Heap func() int64
 
-	// Sink makes the place where batches go; nil: they are touched and let go.
-	Sink func(*arrow.Schema) (Sink, error)
+	// Format is the name of the one to read with; empty: files are
+	// recognised.
+	Format string
+	// SkipBad leaves out records that cannot be read: they are counted, and
+	// the first few are logged. Without it the first one ends the reading.
+	SkipBad bool
+
+	// Sink is where batches go; nil: they are touched and let go.
+	Sink Target
 	// Observe is called at most ten times a second, from one goroutine, while
 	// batches flow; nil: nobody looks.
 	Observe func(Observation)
@@ -45,7 +52,7 @@ type Config struct {
 type Observation struct {
 	Elapsed    time.Duration
 	Rows       int64
-	TotalRows  int64 // 0: not known before the end
+	TotalRows  int64 // 0 or less: not known before the end
 	Bytes      int64 // in memory, of the batches delivered
 	TotalBytes int64 // the same as estimated from the descriptions; 0: not known
 	Memory     int64 // bytes of this process now
@@ -55,6 +62,7 @@ type Observation struct {
 // Report is what a reading was. Its JSON names are part of the interface.
 type Report struct {
 	Rows    int64 `json:"rows"`
+	Skipped int64 `json:"skipped"` // records left out because they could not be read
 	Batches int64 `json:"batches"`
 	Files   int   `json:"files"`
 	Groups  int64 `json:"row_groups"`
@@ -92,5 +100,5 @@ type Description struct {
 	Format   string
 	Schema   *arrow.Schema
 	Info     format.Info
-	Smallest int64 // the least --memory that Scan accepts with the same options
+	Smallest int64 // the least --memory that Scan accepts with the same options and a sink that needs none
 }

@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/weir-data/weir/internal/format/layout"
 	"github.com/weir-data/weir/internal/mem"
-	"github.com/weir-data/weir/internal/store"
 	"github.com/weir-data/weir/internal/stream"
 )
 
@@ -16,33 +16,34 @@ import (
 // any data is read. On an error the sink has been aborted; in every case all
 // leases are back when it returns, and the Report says how far it got.
 func Scan(ctx context.Context, c Config) (Report, error) {
-	start := time.Now()
+	s := &scan{start: time.Now()}
 	c.Log = orDiscard(c.Log)
+	s.bad.log = c.Log
+	if c.SkipBad {
+		c.Options.Bad = s.bad.skip
+	}
 	r, err := open(ctx, c)
 	if err != nil {
 		return Report{}, err
 	}
-	s := &scan{Config: c, reading: r, start: start}
-	if s.sink, err = s.makeSink(); err != nil {
-		return Report{}, err
-	}
-	if s.share, err = s.carve(); err != nil {
-		s.sink.Abort()
+	s.Config, s.reading = c, r
+	if err := s.prepare(ctx); err != nil {
 		return Report{}, err
 	}
 	defer s.share.Close()
+	defer s.sinkShare.Close()
 	s.flowing = time.Now()
+	s.bad.reading = true
 	s.sampler = sample(s.observer())
-	err = s.run(ctx)
-	s.sampler.stop()
-	rep := s.report()
-	if err != nil {
+	defer s.sampler.stop()
+	if err = s.run(ctx); err != nil {
 		s.sink.Abort()
-		return rep, err
+		return s.report(), err
 	}
 	if err := s.sink.Close(); err != nil {
-		return rep, err
+		return s.report(), err
 	}
+	rep := s.report()
 	if d, ok := s.sink.(Digester); ok {
 		rep.Digest = d.Digest()
 	}
@@ -53,41 +54,68 @@ func Scan(ctx context.Context, c Config) (Report, error) {
 type scan struct {
 	Config
 	*reading
-	sink    Sink
-	share   *mem.Budget
-	sampler *sampler
-	waits   stream.Waits
-	batches int64
-	heap    int64         // of the budget, for what planning left on the Go heap
-	paced   int64         // what the runtime was last allowed beside Base
-	leased  int64         // most bytes under lease when a batch arrived
-	waited  time.Duration // in Next
-	start   time.Time
-	flowing time.Time // when planning was done
+	sink      Sink
+	share     *mem.Budget // the reader's
+	sinkShare *mem.Budget
+	sampler   *sampler
+	waits     stream.Waits
+	bad       badLog
+	batches   int64
+	heap      int64         // of the budget, for what planning left on the Go heap
+	paced     int64         // what the runtime was last allowed beside Base
+	leased    int64         // most bytes under lease when a batch arrived
+	waited    time.Duration // in Next
+	start     time.Time
+	flowing   time.Time // when planning was done
 }
 
-func (s *scan) makeSink() (Sink, error) {
-	if s.Sink == nil {
-		return &Touch{}, nil
+// prepare divides the budget and opens the sink.
+func (s *scan) prepare(ctx context.Context) error {
+	p, err := s.reading.target(ctx, s.Sink)
+	if err != nil {
+		return err
 	}
-	return s.Sink(s.data.Schema())
+	if err := s.carve(p); err != nil {
+		return err
+	}
+	if s.sink, err = p.Open(ctx, s.sinkShare); err != nil {
+		s.sinkShare.Close()
+		s.share.Close()
+	}
+	return err
 }
 
-// carve takes the reader's share out of the budget: all but what the heap
-// needs beyond Base.
-func (s *scan) carve() (*mem.Budget, error) {
+// target prepares the sink.
+func (r *reading) target(ctx context.Context, t Target) (Prepared, error) {
+	if t == nil {
+		return Ready(&Touch{}), nil
+	}
+	return t(ctx, r.data.Schema())
+}
+
+// carve takes the shares of reader and sink out of the budget, all but what the
+// heap needs beyond Base. Both get their least; of the rest the sink gets what
+// it can use, but not more than half.
+func (s *scan) carve(p Prepared) (err error) {
 	var live int64
 	if s.Heap != nil {
 		live = s.Heap()
 	}
 	extra := heapExtra(live)
-	if floor := max(s.data.Floor(), leastData); floor+extra > s.Budget.Limit() {
+	floor := max(s.data.Floor(), leastData)
+	rest := s.Budget.Limit() - extra - floor - p.Least
+	if rest < 0 {
 		need := floor + heapAdvice(live)
-		return nil, &TooSmallError{Memory: s.Memory, Need: need, Try: Base + need}
+		return &TooSmallError{Memory: s.Memory, Need: need, Write: p.Least, Try: Base + need + p.Least}
 	}
 	s.heap = extra
 	s.pace()
-	return s.Budget.Carve("reading", s.Budget.Limit()-extra)
+	more := min(rest/2, p.Most-p.Least)
+	if s.sinkShare, err = s.Budget.Carve("writing", p.Least+more); err != nil {
+		return err
+	}
+	s.share, err = s.Budget.Carve("reading", floor+rest-more)
+	return err
 }
 
 // pace lets the Go runtime use what planning left and what is leased for the
@@ -134,7 +162,7 @@ func (s *scan) take(b *stream.Batch, files *fileLog) error {
 	s.pace()
 	s.leased = max(s.leased, s.Budget.Leased())
 	rows := b.Rows()
-	s.sampler.bytes.Add(size(b.Record))
+	s.sampler.bytes.Add(layout.Size(b.Record))
 	s.sampler.rows.Add(rows)
 	files.batch(rows, b.After)
 	return nil
@@ -156,12 +184,13 @@ func (s *scan) observer() func(int64) {
 	}
 }
 
-// report is made after the sampler has stopped and the stream was closed.
+// report is made when stream and sink were closed.
 func (s *scan) report() Report {
+	s.sampler.stop()
 	info := s.data.Info()
 	wall, flow := time.Since(s.start), time.Since(s.flowing)
 	r := Report{
-		Rows: s.sampler.rows.Load(), Batches: s.batches,
+		Rows: s.sampler.rows.Load(), Skipped: s.bad.n, Batches: s.batches,
 		Files: info.Objects, Groups: info.Groups, Columns: s.data.Schema().NumFields(),
 		StoredBytes: info.Bytes, MemoryBytes: s.sampler.bytes.Load(),
 		WallSeconds: wall.Seconds(), PlanSeconds: s.flowing.Sub(s.start).Seconds(), CPUSeconds: cpuSeconds(),
@@ -208,38 +237,6 @@ func bottleneck(w Waits) string {
 		return "store"
 	}
 	return "decode"
-}
-
-// fileLog writes one record for each file that is done.
-type fileLog struct {
-	log     *slog.Logger
-	objects []store.Object
-	next    int   // first file not done
-	rows    int64 // rows since the last record
-	began   time.Time
-}
-
-// batch counts rows, the last of which lies before after. Those of a batch that
-// begins in one file and ends in another are told apart by the cursor.
-func (f *fileLog) batch(rows int64, after stream.Cursor) {
-	if after.Object == f.next {
-		f.rows += rows
-		return
-	}
-	inside := min(rows, after.Row)
-	f.rows += rows - inside
-	f.advance(after.Object)
-	f.rows = inside
-}
-
-// advance says that all files before object are done.
-func (f *fileLog) advance(object int) {
-	for ; f.next < min(object, len(f.objects)); f.next++ {
-		o := f.objects[f.next]
-		f.log.Info("file read", "file", o.URL, "bytes", o.Size, "rows", f.rows,
-			"seconds", time.Since(f.began).Seconds())
-		f.rows, f.began = 0, time.Now()
-	}
 }
 
 func orDiscard(l *slog.Logger) *slog.Logger {

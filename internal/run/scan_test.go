@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -35,7 +34,10 @@ func config(f *runtest.Fake) run.Config {
 	}
 }
 
-func jsonl(w io.Writer, s *arrow.Schema) (run.Writer, error) { return json.NewWriter(w, s) }
+// lines is the target that writes JSON lines to a file.
+func lines(name string) run.Target {
+	return run.Files{Store: store.New(store.Options{}), URL: name, Writer: json.Writer()}.Target
+}
 
 func TestScanCountsEverything(t *testing.T) {
 	c := config(&runtest.Fake{Cost: 1 << 20, Least: 1 << 20})
@@ -134,9 +136,7 @@ func TestCancelAtEveryBatchLeavesNothing(t *testing.T) {
 			}
 			return ctx.Err()
 		}})
-		c.Sink = func(s *arrow.Schema) (run.Sink, error) {
-			return run.Output(filepath.Join(dir, "out.jsonl"), jsonl, s)
-		}
+		c.Sink = lines(filepath.Join(dir, "out.jsonl"))
 		_, err := run.Scan(ctx, c)
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("stopped at %d: %v", stop, err)
@@ -161,7 +161,7 @@ func TestOutputAppearsWholeOrNotAtAll(t *testing.T) {
 		}
 		return nil
 	}})
-	c.Sink = func(s *arrow.Schema) (run.Sink, error) { return run.Output(name, jsonl, s) }
+	c.Sink = lines(name)
 	if _, err := run.Scan(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
@@ -190,11 +190,23 @@ func (f *failing) fail(at string) error {
 	return nil
 }
 
+// target prepares a sink with a demand, and tells the share it is opened with.
+func target(s run.Sink, least, most int64, opened func(share int64)) run.Target {
+	return func(context.Context, *arrow.Schema) (run.Prepared, error) {
+		return run.Prepared{Least: least, Most: most, Open: func(_ context.Context, share *mem.Budget) (run.Sink, error) {
+			if opened != nil {
+				opened(share.Limit())
+			}
+			return s, nil
+		}}, nil
+	}
+}
+
 func TestFailingSinkEndsTheScan(t *testing.T) {
 	for at, aborts := range map[string]int{"write": 1, "close": 0} {
 		c := config(&runtest.Fake{Cost: 4096})
 		sink := &failing{at: at}
-		c.Sink = func(*arrow.Schema) (run.Sink, error) { return sink, nil }
+		c.Sink = target(sink, 0, 0, nil)
 		_, err := run.Scan(t.Context(), c)
 		if err == nil || err.Error() != at || sink.aborts != aborts {
 			t.Errorf("%s: error %v, %d aborts", at, err, sink.aborts)
@@ -203,11 +215,44 @@ func TestFailingSinkEndsTheScan(t *testing.T) {
 	}
 }
 
-func TestTeeAbortsTheRestWhenOneFails(t *testing.T) {
+func TestOthersAreAbortedWhenOneSinkFails(t *testing.T) {
 	bad, good := &failing{at: "close"}, &failing{}
-	if err := (run.Tee{bad, good}).Close(); err == nil || good.aborts != 1 {
+	c := config(&runtest.Fake{})
+	c.Sink = run.Both(target(bad, 0, 0, nil), target(good, 1<<20, 2<<20, nil))
+	if _, err := run.Scan(t.Context(), c); err == nil || good.aborts != 1 {
 		t.Errorf("error %v, %d aborts", err, good.aborts)
 	}
+	runtest.Empty(t, c.Budget)
+}
+
+func TestSinkGetsItsLeastAndAtMostHalfOfTheRest(t *testing.T) {
+	for _, test := range []struct{ budget, least, most, want int64 }{
+		{18 << 20, 10 << 20, 100 << 20, 10 << 20}, // all is spoken for
+		{28 << 20, 10 << 20, 100 << 20, 15 << 20}, // half of what is left
+		{28 << 20, 10 << 20, 11 << 20, 11 << 20},  // no more than it can use
+		{28 << 20, 0, 0, 0},
+	} {
+		c := config(&runtest.Fake{Least: 8 << 20})
+		c.Budget = mem.New(test.budget)
+		var got int64
+		c.Sink = target(&failing{}, test.least, test.most, func(n int64) { got = n })
+		if _, err := run.Scan(t.Context(), c); err != nil || got != test.want {
+			t.Errorf("%+v: %s, %v", test, mem.Format(got), err)
+		}
+		runtest.Empty(t, c.Budget)
+	}
+}
+
+func TestScanRefusesWhatReadingAndWritingCannotShare(t *testing.T) {
+	c := config(&runtest.Fake{Least: 8 << 20})
+	c.Memory, c.Budget = 32<<20, mem.New(12<<20)
+	c.Sink = target(&failing{}, 10<<20, 20<<20, func(int64) { t.Error("the sink was opened") })
+	_, err := run.Scan(t.Context(), c)
+	want := "--memory 32MiB is too small: reading needs 8 MiB, writing 10 MiB beside 20 MiB for the program; try --memory 38MiB"
+	if err == nil || err.Error() != want || !errors.Is(err, mem.ErrTooSmall) {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	runtest.Empty(t, c.Budget)
 }
 
 func TestObservationsEndWithAllRows(t *testing.T) {

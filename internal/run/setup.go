@@ -30,12 +30,17 @@ const leastData = 1 << 20
 type TooSmallError struct {
 	Memory int64 // what was given
 	Need   int64 // what reading needs beside Base
+	Write  int64 // what writing needs beside that; 0: nothing is written
 	Try    int64 // what would work
 }
 
 func (e *TooSmallError) Error() string {
-	return fmt.Sprintf("--memory %s is too small: reading needs %s beside %s for the program; try --memory %s",
-		flag(e.Memory), mem.Format(e.Need), mem.Format(Base), mem.Flag(e.Try))
+	writing := ""
+	if e.Write > 0 {
+		writing = ", writing " + mem.Format(e.Write)
+	}
+	return fmt.Sprintf("--memory %s is too small: reading needs %s%s beside %s for the program; try --memory %s",
+		flag(e.Memory), mem.Format(e.Need), writing, mem.Format(Base), mem.Flag(e.Try))
 }
 
 // Unwrap makes errors.Is(err, mem.ErrTooSmall) hold.

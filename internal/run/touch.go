@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/weir-data/weir/internal/format/layout"
 	"github.com/weir-data/weir/internal/stream"
 )
 
@@ -30,7 +31,7 @@ func (t *Touch) Abort() {}
 func (t *Touch) Sum() uint64 { return t.sum }
 
 func touch(d arrow.ArrayData) (total uint64) {
-	walk(d, 0, d.Len(), func(p []byte) { total += sum(p) })
+	layout.Walk(d, 0, d.Len(), func(p []byte) { total += sum(p) })
 	return total
 }
 
@@ -54,14 +55,4 @@ func sum(p []byte) uint64 {
 		b += uint64(v)
 	}
 	return a + b + c + d
-}
-
-// size is the number of bytes that the rows of a batch occupy, without what
-// their buffers hold before and after them.
-func size(rec arrow.RecordBatch) (total int64) {
-	for _, col := range rec.Columns() {
-		d := col.Data()
-		walk(d, 0, d.Len(), func(p []byte) { total += int64(len(p)) })
-	}
-	return total
 }

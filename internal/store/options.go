@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/weir-data/weir/internal/mem"
 )
 
 // Options say how to reach the bytes. The zero value serves: S3's endpoint,
@@ -48,6 +50,7 @@ type Stats struct {
 	Requests atomic.Int64 // S3 requests sent, local reads made
 	Retries  atomic.Int64 // requests that had to be sent again, whole or in part
 	Bytes    atomic.Int64 // bytes of objects received, those of broken responses too
+	Written  atomic.Int64 // bytes of objects written, those of requests that had to be repeated again
 }
 
 func (o Options) withDefaults() Options {
@@ -74,9 +77,8 @@ func (o Options) withDefaults() Options {
 
 // New returns a Store that finds s3://bucket/key on S3, and file:// and
 // everything else on local disk. Nothing is contacted before the first s3://
-// URL is used. The Store is also an io.Closer, which closes the idle
-// connections; it may be used again after that.
-func New(opts Options) Store {
+// URL is used.
+func New(opts Options) ReadWriter {
 	opts = opts.withDefaults()
 	return &router{
 		local: local{opts: opts},
@@ -90,7 +92,10 @@ type router struct {
 	s3    *s3Store
 }
 
-func (r *router) pick(url string) Store {
+func (r *router) pick(url string) interface {
+	Store
+	Creator
+} {
 	if strings.HasPrefix(url, s3Scheme) {
 		return r.s3
 	}
@@ -103,6 +108,23 @@ func (r *router) List(ctx context.Context, pattern string) ([]Object, error) {
 
 func (r *router) Open(ctx context.Context, o Object) (Reader, error) {
 	return r.pick(o.URL).Open(ctx, o)
+}
+
+func (r *router) Create(ctx context.Context, url string, share *mem.Budget) (Output, error) {
+	return r.pick(url).Create(ctx, url, share)
+}
+
+func (r *router) Remove(ctx context.Context, url string) error {
+	return r.pick(url).Remove(ctx, url)
+}
+
+// WriteCost is the share that Create needs for url: the least that works, and
+// the most that makes it faster.
+func WriteCost(url string) (least, most int64) {
+	if strings.HasPrefix(url, s3Scheme) {
+		return s3WriteLeast, s3WriteMost
+	}
+	return localBuffer, localBuffer
 }
 
 func (r *router) Close() error {

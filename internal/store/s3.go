@@ -57,6 +57,9 @@ func (s *s3Store) connect(ctx context.Context) (*s3.Client, error) {
 		o.HTTPClient = &http.Client{Transport: s.transport, CheckRedirect: noRedirect}
 		o.Retryer = aws.NopRetryer{}
 		o.RetryMaxAttempts = 1
+		// What is sent is covered by the signature's digest of the body, which
+		// every service checks; checksum headers are not known to all.
+		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 		o.DisableLogOutputChecksumValidationSkipped = true
 		if s.opts.Endpoint != "" {

@@ -27,6 +27,9 @@ type watchdog struct {
 
 func (w watchdog) pat() { w.timer.Reset(w.idle) }
 
+// allow is pat for a request that may take the server longer to answer.
+func (w watchdog) allow(times time.Duration) { w.timer.Reset(times * w.idle) }
+
 // try runs one request, under a watchdog, when its turn comes.
 func (s *s3Store) try(ctx context.Context, request func(context.Context, watchdog) error) error {
 	select {

@@ -1,11 +1,14 @@
 // Package store is where bytes lie: local disk and S3. Reads are ranged and
-// whole: a Reader never returns short or stale data with a nil error.
+// whole: a Reader never returns short or stale data with a nil error. Writes
+// are whole too: an object appears when it is committed, or not at all.
 package store
 
 import (
 	"context"
 	"errors"
 	"io"
+
+	"github.com/weir-data/weir/internal/mem"
 )
 
 // Errors that callers and tests tell apart; every error of this package that
@@ -53,4 +56,42 @@ type Store interface {
 	List(ctx context.Context, pattern string) ([]Object, error)
 	// Open prepares to read o as it was listed.
 	Open(ctx context.Context, o Object) (Reader, error)
+}
+
+// Creator writes.
+type Creator interface {
+	// Create begins an object, in the place of any that is there; missing
+	// directories are made. Its memory is leased from share, of which it
+	// needs what WriteCost says, and is back after Commit or Abort. The
+	// context is that of all writing: when it ends, so do Writes under way.
+	Create(ctx context.Context, url string, share *mem.Budget) (Output, error)
+	// Remove takes an object away. One that is not there is no error.
+	Remove(ctx context.Context, url string) error
+}
+
+// Output is one object being written. It is not safe for concurrent use.
+// Exactly one of Commit and Abort ends it; an Abort after a Commit, whatever
+// that returned, does nothing.
+type Output interface {
+	// Write does not keep p. After an error only Abort is of use.
+	io.Writer
+	// Patch overwrites bytes that were written already and lie in the first
+	// PatchBytes of the object.
+	Patch(p []byte, off int64) error
+	// Commit makes the object appear, whole and durable. When it fails,
+	// nothing is left but what was there before.
+	Commit(ctx context.Context) error
+	// Abort leaves nothing behind.
+	Abort()
+}
+
+// PatchBytes is how much of an object's beginning Output.Patch reaches.
+const PatchBytes = 4 << 10
+
+// ReadWriter is a Store that writes, and has connections to close. It may be
+// used again after Close.
+type ReadWriter interface {
+	Store
+	Creator
+	io.Closer
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/weir-data/weir/internal/format/schematext"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/run"
 )
@@ -20,12 +21,23 @@ func Describe(d run.Description, all bool) string {
 		fmt.Fprintf(&b, "%-16s%s\n", name, fmt.Sprintf(format, args...))
 	}
 	line("format", "%s", d.Format)
-	line("rows", "%s", group(d.Info.Rows))
+	unknown := d.Info.Rows < 0
+	if unknown {
+		line("rows", "not known before reading")
+	} else {
+		line("rows", "%s", group(d.Info.Rows))
+	}
 	line("files", "%s", group(int64(d.Info.Objects)))
-	line("row groups", "%s", group(d.Info.Groups))
+	if d.Info.Groups > 0 {
+		line("row groups", "%s", group(d.Info.Groups))
+	}
 	line("stored", "%s", decimal(d.Info.Bytes))
-	line("in memory", "%s", decimal(d.Info.InMemory))
-	line("largest group", "%s in memory", decimal(d.Info.LargestIn))
+	if d.Info.InMemory > 0 || !unknown {
+		line("in memory", "%s", decimal(d.Info.InMemory))
+	}
+	if d.Info.LargestIn > 0 {
+		line("largest group", "%s in memory", decimal(d.Info.LargestIn))
+	}
 	line("smallest memory", "--memory %s", mem.Flag(d.Smallest))
 	fields := d.Schema.Fields()
 	line("columns", "%s", group(int64(len(fields))))
@@ -37,7 +49,7 @@ func Describe(d run.Description, all bool) string {
 		width = max(width, min(len(f.Name), 40))
 	}
 	for _, f := range fields[:shown] {
-		fmt.Fprintf(&b, "  %-*s  %s%s\n", width, f.Name, f.Type, nullable(f.Nullable))
+		fmt.Fprintf(&b, "  %-*s  %s%s\n", width, f.Name, schematext.Type(f.Type), nullable(f.Nullable))
 	}
 	if left := len(fields) - shown; left > 0 {
 		fmt.Fprintf(&b, "  … and %s more; --all lists them\n", group(int64(left)))
@@ -54,34 +66,29 @@ func nullable(yes bool) string {
 
 // description is the JSON form of run.Description.
 type description struct {
-	Format         string   `json:"format"`
-	Rows           int64    `json:"rows"`
-	Files          int      `json:"files"`
-	Groups         int64    `json:"row_groups"`
-	StoredBytes    int64    `json:"stored_bytes"`
-	MemoryBytes    int64    `json:"memory_bytes"`
-	LargestGroup   int64    `json:"largest_group_memory_bytes"`
-	SmallestMemory int64    `json:"smallest_memory"`
-	Columns        []column `json:"columns"`
-}
-
-type column struct {
-	Name     string `json:"name"`
-	Type     string `json:"type"`
-	Nullable bool   `json:"nullable"`
+	Format         string            `json:"format"`
+	Rows           *int64            `json:"rows"` // null: not known before reading
+	Files          int               `json:"files"`
+	Groups         int64             `json:"row_groups"`
+	StoredBytes    int64             `json:"stored_bytes"`
+	MemoryBytes    int64             `json:"memory_bytes"`
+	LargestGroup   int64             `json:"largest_group_memory_bytes"`
+	SmallestMemory int64             `json:"smallest_memory"`
+	Schema         schematext.Schema `json:"schema"` // as --schema takes it
 }
 
 // DescribeJSON writes a dataset's description for programs, with every column.
 func DescribeJSON(w io.Writer, d run.Description) error {
 	out := description{
-		Format: d.Format, Rows: d.Info.Rows, Files: d.Info.Objects, Groups: d.Info.Groups,
+		Format: d.Format, Files: d.Info.Objects, Groups: d.Info.Groups,
 		StoredBytes: d.Info.Bytes, MemoryBytes: d.Info.InMemory, LargestGroup: d.Info.LargestIn,
-		SmallestMemory: d.Smallest, Columns: []column{},
+		SmallestMemory: d.Smallest, Schema: schematext.Of(d.Schema),
 	}
-	for _, f := range d.Schema.Fields() {
-		out.Columns = append(out.Columns, column{f.Name, f.Type.String(), f.Nullable})
+	if d.Info.Rows >= 0 {
+		out.Rows = &d.Info.Rows
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false) // types are full of < and >
 	return e.Encode(out)
 }

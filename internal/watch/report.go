@@ -17,8 +17,15 @@ func Text(r run.Report) string {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "%-11s%s\n", name, fmt.Sprintf(format, args...))
 	}
-	line("rows", "%s in %s, %s, %s", group(r.Rows),
-		plural(int64(r.Files), "file"), plural(r.Groups, "row group"), plural(int64(r.Columns), "column"))
+	groups := ""
+	if r.Groups > 0 {
+		groups = plural(r.Groups, "row group") + ", "
+	}
+	line("rows", "%s in %s, %s%s", group(r.Rows),
+		plural(int64(r.Files), "file"), groups, plural(int64(r.Columns), "column"))
+	if r.Skipped > 0 {
+		line("skipped", "%s that could not be read", plural(r.Skipped, "record"))
+	}
 	line("data", "%s stored, %s in memory, %s",
 		decimal(r.StoredBytes), decimal(r.MemoryBytes), plural(r.Batches, "batch"))
 	line("time", "%s wall, %s CPU, %s", span(r.WallSeconds), span(r.CPUSeconds), plural(int64(r.Threads), "thread"))

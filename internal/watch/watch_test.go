@@ -49,6 +49,7 @@ func TestReportTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Bottleneck, r.Waits = "store", run.Waits{Store: 71, Decode: 97}
+	r.Groups, r.Skipped = 0, 12_345
 	r.Digest, r.WallSeconds, r.CPUSeconds = "a0631a1ad1b9f44b411141cbac3847df", 3725, 130
 	b.WriteString("\n" + watch.Text(r))
 	r.Bottleneck, r.Waits = "consumer", run.Waits{Decode: 3, Consumer: 88}
@@ -64,6 +65,7 @@ func TestProgressLines(t *testing.T) {
 		{Elapsed: 90 * time.Second, Rows: 10, TotalRows: 1000, Bytes: 340e6, Memory: 58 << 20, Limit: 64 << 20},
 		{Elapsed: time.Second, Rows: 10, Bytes: 5e5, TotalBytes: 1e6, Memory: 58 << 20, Limit: 2 << 30},
 		{Elapsed: time.Second, Rows: 10, Bytes: 5e5, Memory: 58 << 20, Limit: 2 << 30},
+		{Elapsed: time.Second, Rows: 10, TotalRows: -1, Bytes: 5e5, Memory: 58 << 20, Limit: 2 << 30},
 		{Elapsed: time.Second, Rows: 10, TotalRows: 10, Bytes: 5e9, Memory: 58 << 20, Limit: 2 << 30},
 	} {
 		fmt.Fprintln(&b, watch.Line(o))
@@ -105,4 +107,19 @@ func TestDescribeShortensLongSchemas(t *testing.T) {
 	if n := strings.Count(watch.Describe(d, true), "column_"); n != 43 {
 		t.Errorf("--all lists %d columns", n)
 	}
+}
+
+func TestDescribeSaysWhatIsNotKnown(t *testing.T) {
+	text := arrow.BinaryTypes.String
+	d := run.Description{Format: "jsonl", Smallest: 25 << 20, Info: format.Info{Objects: 3, Rows: -1, Bytes: 1e9},
+		Schema: arrow.NewSchema([]arrow.Field{
+			{Name: "id", Type: arrow.PrimitiveTypes.Int64},
+			{Name: "messages", Type: arrow.ListOf(arrow.StructOf(arrow.Field{Name: "role", Type: text, Nullable: true})), Nullable: true},
+		}, nil)}
+	var b strings.Builder
+	b.WriteString(watch.Describe(d, false))
+	if err := watch.DescribeJSON(&b, d); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "unknown.txt", b.String())
 }

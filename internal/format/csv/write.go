@@ -9,35 +9,49 @@ package csv
 
 import (
 	"bytes"
-	"fmt"
-	"io"
 	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/format/json"
 	"github.com/weir-data/weir/internal/format/render"
+	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/stream"
 )
 
-// Writer writes rows as records. It holds at most 128 KiB, whatever a value's
-// size.
-type Writer struct {
-	out    *render.Out
-	nested *render.Out // JSON on its way into a quoted field of out
-	cells  []json.Value
+// writeCost is what render.Outs hold, and what is kept of each column.
+func writeCost(s *arrow.Schema) int64 { return 128<<10 + 256*int64(s.NumFields()) }
+
+// Writer writes CSV with a header. It holds the same few bytes whatever a
+// value's size.
+func Writer() format.Writer {
+	return format.Writer{
+		Name: "csv", Ext: ".csv", Inline: true,
+		Memory: func(s *arrow.Schema, _ format.WriteOptions) (least, most int64, err error) {
+			for _, f := range s.Fields() {
+				if err := json.Check(f.Type); err != nil {
+					return 0, 0, format.Error(format.ErrUsage, "csv: column %q: %w", f.Name, err)
+				}
+			}
+			n := writeCost(s)
+			return n, n, nil
+		},
+		Begin: beginFile,
+	}
 }
 
-// NewWriter begins a file with its header. It fails for types that have no
-// text form.
-func NewWriter(w io.Writer, schema *arrow.Schema) (*Writer, error) {
-	c := &Writer{out: render.NewOut(w), cells: make([]json.Value, schema.NumFields())}
+func beginFile(out format.Output, s *arrow.Schema, _ format.WriteOptions, share *mem.Budget) (format.File, error) {
+	need := writeCost(s)
+	lease, ok := share.TryAcquire(need)
+	if !ok {
+		return nil, &mem.TooSmallError{Share: "csv", Need: need, Limit: share.Free()}
+	}
+	c := &records{lease: lease, sent: format.Counter{Writer: out}, cells: make([]json.Value, s.NumFields())}
+	c.out = render.NewOut(&c.sent)
 	c.nested = render.NewOut(doubler{c.out})
-	for i, f := range schema.Fields() {
-		if err := json.Check(f.Type); err != nil {
-			return nil, fmt.Errorf("csv: column %q: %w", f.Name, err)
-		}
+	for i, f := range s.Fields() {
 		if i > 0 {
 			c.out.Byte(',')
 		}
@@ -47,8 +61,18 @@ func NewWriter(w io.Writer, schema *arrow.Schema) (*Writer, error) {
 	return c, nil
 }
 
+// records writes rows as records.
+type records struct {
+	lease  *mem.Lease
+	sent   format.Counter
+	out    *render.Out
+	nested *render.Out // JSON on its way into a quoted field of out
+	cells  []json.Value
+	rows   int64
+}
+
 // Write writes the rows of b.
-func (c *Writer) Write(b *stream.Batch) error {
+func (c *records) Write(b *stream.Batch) error {
 	for i := range c.cells {
 		c.cells[i] = c.bind(b.Record.Column(i))
 	}
@@ -62,14 +86,25 @@ func (c *Writer) Write(b *stream.Batch) error {
 		c.out.Byte('\n')
 	}
 	clear(c.cells)
+	c.rows += b.Rows()
 	return c.out.Flush()
 }
 
-// Close ends the file.
-func (c *Writer) Close() error { return c.out.Flush() }
+func (c *records) Size() int64 { return c.sent.N }
+
+func (c *records) Close() (format.Part, error) {
+	err := c.out.Flush()
+	c.Abort()
+	return format.Part{Rows: c.rows}, err
+}
+
+func (c *records) Abort() {
+	c.lease.Release()
+	c.out, c.nested = nil, nil
+}
 
 // bind prepares to write the values of one column.
-func (c *Writer) bind(a arrow.Array) json.Value {
+func (c *records) bind(a arrow.Array) json.Value {
 	null := func(*render.Out, int) {}
 	if len(c.cells) == 1 {
 		null = func(o *render.Out, _ int) { o.String(`""`) }
@@ -91,7 +126,7 @@ func (c *Writer) bind(a arrow.Array) json.Value {
 }
 
 // valid writes rows that are not null; it is nil where there are none.
-func (c *Writer) valid(a arrow.Array) json.Value {
+func (c *records) valid(a arrow.Array) json.Value {
 	if text, _, ok := render.Scalar(a); ok {
 		return func(o *render.Out, row int) {
 			o.Room(render.MaxText)

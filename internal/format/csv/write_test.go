@@ -13,29 +13,44 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/format/csv"
 	"github.com/weir-data/weir/internal/format/json"
 	"github.com/weir-data/weir/internal/format/render"
+	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/run/runtest"
 	"github.com/weir-data/weir/internal/stream"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata")
 
+// buffer is an output in memory.
+type buffer struct{ bytes.Buffer }
+
+func (*buffer) Patch([]byte, int64) error { panic("a record was patched") }
+
 func write(t *testing.T, recs ...arrow.RecordBatch) []byte {
 	t.Helper()
-	var out bytes.Buffer
-	w, err := csv.NewWriter(&out, recs[0].Schema())
+	least, _, err := csv.Writer().Memory(recs[0].Schema(), format.WriteOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	var out buffer
+	share := mem.New(least)
+	w, err := csv.Writer().Begin(&out, recs[0].Schema(), format.WriteOptions{}, share)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows int64
 	for _, r := range recs {
 		if err := w.Write(&stream.Batch{Record: r}); err != nil {
 			t.Fatal(err)
 		}
+		rows += r.NumRows()
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
+	part, err := w.Close()
+	if err != nil || part.Rows != rows || w.Size() != int64(out.Len()) || share.Leased() != 0 {
+		t.Fatalf("%v, %+v, size %d of %d, %d bytes leased", err, part, w.Size(), out.Len(), share.Leased())
 	}
 	return out.Bytes()
 }

@@ -51,6 +51,10 @@ func (c *Case) spoil(t *testing.T) {
 
 func (c *Case) with(file []byte) *Case {
 	d := *c
+	if c.Around != nil {
+		d.Files = c.Around(file)
+		return &d
+	}
 	d.Files, d.Names = [][]byte{file}, c.Names[:min(1, len(c.Names))]
 	return &d
 }

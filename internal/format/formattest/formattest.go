@@ -27,9 +27,15 @@ type Case struct {
 	// Want holds the rows of all files, cut anyhow. Names and types of its
 	// schema count, nullability and metadata do not.
 	Want []arrow.RecordBatch
+	// Rows is the rows of each object as cursors count them, where those are
+	// not Files; nil: each file is read alone.
+	Rows []int
 	// Damage is a file of a few KiB that is cut and spoiled at every byte.
 	// Empty: nothing is.
 	Damage []byte
+	// Around makes the files, called Names, of a dataset with a damaged file
+	// in it; nil: the file is alone.
+	Around func(damaged []byte) [][]byte
 	// Cuttable says that a file may end anywhere without an error, as a text
 	// may.
 	Cuttable bool

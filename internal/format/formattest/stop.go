@@ -64,6 +64,9 @@ func (w *rows) rowAt(t *testing.T, c *Case, at stream.Cursor) int {
 // count reads the rows of the file i alone.
 func (c *Case) count(t *testing.T, i int) int {
 	t.Helper()
+	if c.Rows != nil {
+		return c.Rows[i]
+	}
 	r := c.with(c.Files[i]).plan(t, setting{budget: plenty})
 	r.open(t, start)
 	defer r.close(t)

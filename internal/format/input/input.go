@@ -36,6 +36,9 @@ type Config struct {
 	Waits *stream.Waits // may be nil
 	// As is how the object is compressed; nil: its first bytes tell.
 	As *codec.File
+	// Tap, if not nil, sees the stored bytes in order, all of them where From
+	// is 0 and the object is read to its end. It does not keep them.
+	Tap func([]byte)
 }
 
 // Reader is one object being read. One goroutine at a time.

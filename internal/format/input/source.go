@@ -26,6 +26,7 @@ type source struct {
 	ctx   context.Context // of the call under way: decompressors know none
 	share *mem.Budget
 	waits *stream.Waits
+	tap   func([]byte)
 
 	off   int64 // of the next byte to give
 	next  int64 // of the next byte to ask for
@@ -46,7 +47,7 @@ type piece struct {
 }
 
 func (s *source) open(r store.Reader, c Config) {
-	*s = source{r: r, share: c.Share, waits: c.Waits}
+	*s = source{r: r, share: c.Share, waits: c.Waits, tap: c.Tap}
 	s.block = min(localBlock, c.Ahead)
 	if r.Remote() {
 		s.depth = max(1, min(remoteDepth, c.Ahead/Least/2, (c.Ahead+remoteBlock-1)/remoteBlock))
@@ -65,6 +66,9 @@ func (s *source) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n := copy(p, c.data[c.used:])
+	if s.tap != nil {
+		s.tap(p[:n])
+	}
 	s.give(c, n)
 	return n, nil
 }
@@ -77,6 +81,9 @@ func (s *source) fill(p []byte) (int, error) {
 		if err != nil {
 			s.err = err
 			return 0, err
+		}
+		if s.tap != nil {
+			s.tap(p[:n])
 		}
 		s.r.Drop(s.off, int64(n))
 		s.off += int64(n)

@@ -8,37 +8,61 @@
 package json
 
 import (
-	"fmt"
-	"io"
-
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/format/render"
+	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/stream"
 )
 
-// Writer writes rows as lines. It holds at most 64 KiB, whatever a value's
+// writeCost is what render.Outs hold, and what is kept of each column.
+func writeCost(s *arrow.Schema) int64 { return 64<<10 + 256*int64(s.NumFields()) }
+
+// Writer writes JSON lines. It holds the same few bytes whatever a value's
 // size.
-type Writer struct {
-	out  *render.Out
-	keys [][]byte // `{"a":`, `,"b":`
-	vals []Value
+func Writer() format.Writer {
+	return format.Writer{
+		Name: "jsonl", Ext: ".jsonl", Inline: true,
+		Memory: func(s *arrow.Schema, _ format.WriteOptions) (least, most int64, err error) {
+			for _, f := range s.Fields() {
+				if err := Check(f.Type); err != nil {
+					return 0, 0, format.Error(format.ErrUsage, "jsonl: column %q: %w", f.Name, err)
+				}
+			}
+			n := writeCost(s)
+			return n, n, nil
+		},
+		Begin: beginFile,
+	}
 }
 
-// NewWriter begins a file. It fails for types that have no JSON form.
-func NewWriter(w io.Writer, schema *arrow.Schema) (*Writer, error) {
-	j := &Writer{out: render.NewOut(w), vals: make([]Value, schema.NumFields())}
-	for i, f := range schema.Fields() {
-		if err := Check(f.Type); err != nil {
-			return nil, fmt.Errorf("json: column %q: %w", f.Name, err)
-		}
+func beginFile(out format.Output, s *arrow.Schema, _ format.WriteOptions, share *mem.Budget) (format.File, error) {
+	need := writeCost(s)
+	lease, ok := share.TryAcquire(need)
+	if !ok {
+		return nil, &mem.TooSmallError{Share: "jsonl", Need: need, Limit: share.Free()}
+	}
+	j := &lines{lease: lease, sent: format.Counter{Writer: out}, vals: make([]Value, s.NumFields())}
+	j.out = render.NewOut(&j.sent)
+	for i, f := range s.Fields() {
 		j.keys = append(j.keys, key(f.Name, i == 0))
 	}
 	return j, nil
 }
 
+// lines writes rows as lines.
+type lines struct {
+	lease *mem.Lease
+	sent  format.Counter
+	out   *render.Out
+	keys  [][]byte // `{"a":`, `,"b":`
+	vals  []Value
+	rows  int64
+}
+
 // Write writes the rows of b.
-func (j *Writer) Write(b *stream.Batch) error {
+func (j *lines) Write(b *stream.Batch) error {
 	for i := range j.vals {
 		j.vals[i] = Bind(b.Record.Column(i))
 	}
@@ -54,11 +78,22 @@ func (j *Writer) Write(b *stream.Batch) error {
 		o.String("}\n")
 	}
 	clear(j.vals)
+	j.rows += b.Rows()
 	return o.Flush()
 }
 
-// Close ends the file.
-func (j *Writer) Close() error { return j.out.Flush() }
+func (j *lines) Size() int64 { return j.sent.N }
+
+func (j *lines) Close() (format.Part, error) {
+	err := j.out.Flush()
+	j.Abort()
+	return format.Part{Rows: j.rows}, err
+}
+
+func (j *lines) Abort() {
+	j.lease.Release()
+	j.out = nil
+}
 
 // key is a name as it stands before its value.
 func key(name string, first bool) []byte {

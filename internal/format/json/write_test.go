@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	stdjson "encoding/json"
+	"errors"
 	"flag"
 	"math"
 	"math/big"
@@ -18,8 +19,10 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/format/json"
 	"github.com/weir-data/weir/internal/format/render"
+	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/run/runtest"
 	"github.com/weir-data/weir/internal/stream"
 )
@@ -37,20 +40,37 @@ func (p *pieces) Write(b []byte) (int, error) {
 	return p.Buffer.Write(b)
 }
 
-func write(t *testing.T, recs ...arrow.RecordBatch) *pieces {
+// begin begins a file with the memory that the writer asks for.
+func begin(t testing.TB, out *pieces, s *arrow.Schema) (format.File, *mem.Budget) {
 	t.Helper()
-	var out pieces
-	w, err := json.NewWriter(&out, recs[0].Schema())
+	least, _, err := json.Writer().Memory(s, format.WriteOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	share := mem.New(least)
+	w, err := json.Writer().Begin(out, s, format.WriteOptions{}, share)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, share
+}
+
+func (p *pieces) Patch([]byte, int64) error { panic("a line was patched") }
+
+func write(t *testing.T, recs ...arrow.RecordBatch) *pieces {
+	t.Helper()
+	var out pieces
+	w, share := begin(t, &out, recs[0].Schema())
+	var rows int64
 	for _, r := range recs {
 		if err := w.Write(&stream.Batch{Record: r}); err != nil {
 			t.Fatal(err)
 		}
+		rows += r.NumRows()
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
+	part, err := w.Close()
+	if err != nil || part.Rows != rows || w.Size() != int64(out.Len()) || share.Leased() != 0 {
+		t.Fatalf("%v, %+v, size %d of %d, %d bytes leased", err, part, w.Size(), out.Len(), share.Leased())
 	}
 	return &out
 }
@@ -251,7 +271,8 @@ func FuzzQuote(f *testing.F) {
 func TestTypesWithoutTextAreRefused(t *testing.T) {
 	u := arrow.SparseUnionOf([]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}}, []arrow.UnionTypeCode{0})
 	schema := arrow.NewSchema([]arrow.Field{{Name: "u", Type: arrow.ListOf(u)}}, nil)
-	if _, err := json.NewWriter(&pieces{}, schema); err == nil || !strings.Contains(err.Error(), `json: column "u"`) {
+	_, _, err := json.Writer().Memory(schema, format.WriteOptions{})
+	if !errors.Is(err, format.ErrUsage) || !strings.Contains(err.Error(), `jsonl: column "u"`) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -259,7 +280,7 @@ func TestTypesWithoutTextAreRefused(t *testing.T) {
 func BenchmarkWrite(b *testing.B) {
 	rec := runtest.Random(runtest.Schema(), 1000, 1)
 	var out pieces
-	w, _ := json.NewWriter(&out, rec.Schema())
+	w, _ := begin(b, &out, rec.Schema())
 	b.ReportAllocs()
 	for b.Loop() {
 		out.Reset()

@@ -1,5 +1,5 @@
 // Package faultproxy stands between a client and an S3 service and does to
-// ranged reads what networks and services do on bad days. What it does is
+// ranged reads, or to writes, what networks and services do on bad days. What it does is
 // seeded, counted and bounded; it is for tests.
 package faultproxy
 
@@ -29,14 +29,19 @@ const (
 	SilentBody                // part of the body, then nothing
 	Busy                      // 503 SlowDown, to this request and to the next three to six
 	Late                      // the right answer after a few milliseconds
+	Lost                      // the service did what it was asked to; its answer never comes
 )
 
-// Kinds are all of them.
+// WriteKinds are those that writes know; Reset then ends the connection after a
+// part of the request.
+var WriteKinds = []Kind{Reset, SilentHeaders, Busy, Late, Lost}
+
+// Kinds are those that ranged reads know.
 var Kinds = []Kind{CutBody, ShortRange, ShortLength, WholeObject, Reset, SilentHeaders, SilentBody, Busy, Late}
 
 func (k Kind) String() string {
 	return [...]string{"cut body", "short range", "short length", "whole object", "reset",
-		"silent headers", "silent body", "busy", "late"}[k]
+		"silent headers", "silent body", "busy", "late", "lost"}[k]
 }
 
 // Config says what to do. The zero value forwards everything as it is.
@@ -44,13 +49,16 @@ type Config struct {
 	Seed  uint64
 	Kinds []Kind  // chosen from evenly
 	Rate  float64 // part of the ranged reads that are spoiled, 0 to 1
-	Limit int64   // faults in all, after which everything is forwarded as it is; 0: 1000
+	// Writes spoils PUT, POST and DELETE instead of ranged reads; Kinds are
+	// then some of WriteKinds.
+	Writes bool
+	Limit  int64 // faults in all, after which everything is forwarded as it is; 0: 1000
 	// MaxSilence is the longest that a silent answer keeps its connection;
 	// 0: 10 s. It ends earlier when the client goes away.
 	MaxSilence time.Duration
 	// MaxLife is when the proxy closes by itself; 0: 10 minutes.
 	MaxLife time.Duration
-	// Before, if not nil, is called before the n-th ranged read (from 1) is
+	// Before, if not nil, is called before the n-th of them (from 1) is
 	// forwarded, for instance to replace the object at that moment.
 	Before func(n int64)
 }
@@ -67,7 +75,7 @@ type Proxy struct {
 	life     *time.Timer
 
 	reads  atomic.Int64
-	counts [Late + 1]atomic.Int64
+	counts [Lost + 1]atomic.Int64
 
 	mu    sync.Mutex
 	rng   *rand.Rand
@@ -117,10 +125,10 @@ func (p *Proxy) Count(k Kind) int64 { return p.counts[k].Load() }
 // Faults is how many answers were spoiled; late ones do not count.
 func (p *Proxy) Faults() int64 {
 	var n int64
-	for k := range p.counts[:Late] {
+	for k := range p.counts {
 		n += p.counts[k].Load()
 	}
-	return n
+	return n - p.Count(Late)
 }
 
 // Close ends the proxy and all its connections. It may be called again.

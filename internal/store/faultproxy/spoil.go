@@ -9,9 +9,12 @@ import (
 	"time"
 )
 
-// ServeHTTP spoils some of the ranged reads and forwards everything else.
+// ServeHTTP spoils some of the ranged reads, or writes, and forwards everything
+// else.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet || r.Header.Get("Range") == "" {
+	read := r.Method == http.MethodGet && r.Header.Get("Range") != ""
+	write := r.Method != http.MethodGet && r.Method != http.MethodHead
+	if p.cfg.Writes && !write || !p.cfg.Writes && !read {
 		p.relay(w, r)
 		return
 	}
@@ -35,7 +38,16 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	case WholeObject:
 		p.whole(w, r)
+	case Lost:
+		if resp, err := p.forward(r); err == nil {
+			resp.Body.Close()
+		}
+		panic(http.ErrAbortHandler)
 	default:
+		if write {
+			io.CopyN(io.Discard, r.Body, p.part(r.ContentLength))
+			reset(http.NewResponseController(w))
+		}
 		p.spoilBody(w, r, kind)
 	}
 }
@@ -118,13 +130,18 @@ func (p *Proxy) spoilBody(w http.ResponseWriter, r *http.Request, kind Kind) {
 	case SilentBody:
 		p.silence(r, p.cfg.MaxSilence)
 	case Reset:
-		if conn, _, err := control.Hijack(); err == nil {
-			if tcp, ok := conn.(*net.TCPConn); ok {
-				tcp.SetLinger(0)
-			}
-			conn.Close()
-			return
+		reset(control)
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// reset ends the connection as a crashed peer does, and the handler with it.
+func reset(control *http.ResponseController) {
+	if conn, _, err := control.Hijack(); err == nil {
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			tcp.SetLinger(0)
 		}
+		conn.Close()
 	}
 	panic(http.ErrAbortHandler)
 }

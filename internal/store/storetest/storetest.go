@@ -5,7 +5,9 @@ package storetest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -19,6 +21,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
 const tool = "github.com/versity/versitygw/cmd/versitygw"
@@ -83,6 +86,45 @@ func (s *Server) Put(t testing.TB, bucket, key string, data []byte) {
 	if err != nil {
 		t.Fatalf("storetest: s3://%s/%s: %v", bucket, key, err)
 	}
+}
+
+// Get reads an object; nil where there is none.
+func (s *Server) Get(t testing.TB, bucket, key string) []byte {
+	t.Helper()
+	out, err := s.client.GetObject(context.Background(), &s3.GetObjectInput{Bucket: &bucket, Key: &key})
+	if none := new(types.NoSuchKey); errors.As(err, &none) {
+		return nil
+	}
+	if err != nil {
+		t.Fatalf("storetest: s3://%s/%s: %v", bucket, key, err)
+	}
+	defer out.Body.Close()
+	data, err := io.ReadAll(out.Body)
+	if err != nil {
+		t.Fatalf("storetest: s3://%s/%s: %v", bucket, key, err)
+	}
+	return data
+}
+
+// Keys are those of all objects of a bucket, and of all uploads that were begun
+// and not ended, with "(upload) " before them.
+func (s *Server) Keys(t testing.TB, bucket string) (keys []string) {
+	t.Helper()
+	list, err := s.client.ListObjectsV2(context.Background(), &s3.ListObjectsV2Input{Bucket: &bucket})
+	if err != nil {
+		t.Fatalf("storetest: s3://%s: %v", bucket, err)
+	}
+	for _, o := range list.Contents {
+		keys = append(keys, aws.ToString(o.Key))
+	}
+	open, err := s.client.ListMultipartUploads(context.Background(), &s3.ListMultipartUploadsInput{Bucket: &bucket})
+	if err != nil {
+		t.Fatalf("storetest: s3://%s: %v", bucket, err)
+	}
+	for _, u := range open.Uploads {
+		keys = append(keys, "(upload) "+aws.ToString(u.Key))
+	}
+	return keys
 }
 
 // binary builds the service, or finds it in Go's build cache.

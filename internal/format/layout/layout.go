@@ -1,4 +1,5 @@
-package run
+// Package layout finds the bytes that rows of Arrow arrays lie in.
+package layout
 
 import (
 	"encoding/binary"
@@ -7,9 +8,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-// walk calls visit with the bytes that rows [i, i+n) of d lie in, buffer by
+// Walk calls visit with the bytes that rows [i, i+n) of d lie in, buffer by
 // buffer, those of nested values included. Bitmaps are given in whole bytes.
-func walk(d arrow.ArrayData, i, n int, visit func([]byte)) {
+func Walk(d arrow.ArrayData, i, n int, visit func([]byte)) {
 	if n == 0 {
 		return
 	}
@@ -30,21 +31,21 @@ func walk(d arrow.ArrayData, i, n int, visit func([]byte)) {
 		visitBytes(bufs[2], from, to, visit)
 	case *arrow.ListType, *arrow.MapType:
 		from, to := offsets(bufs[1], at, n, 4, visit)
-		walk(d.Children()[0], from, to-from, visit)
+		Walk(d.Children()[0], from, to-from, visit)
 	case *arrow.LargeListType:
 		from, to := offsets(bufs[1], at, n, 8, visit)
-		walk(d.Children()[0], from, to-from, visit)
+		Walk(d.Children()[0], from, to-from, visit)
 	case *arrow.FixedSizeListType:
 		w := int(t.Len())
-		walk(d.Children()[0], at*w, n*w, visit)
+		Walk(d.Children()[0], at*w, n*w, visit)
 	case *arrow.StructType:
 		for _, c := range d.Children() {
-			walk(c, at, n, visit)
+			Walk(c, at, n, visit)
 		}
 	case *arrow.DictionaryType:
 		w := t.IndexType.(arrow.FixedWidthDataType).BitWidth() / 8
 		visitBytes(bufs[1], at*w, (at+n)*w, visit)
-		walk(d.Dictionary(), 0, d.Dictionary().Len(), visit)
+		Walk(d.Dictionary(), 0, d.Dictionary().Len(), visit)
 	case arrow.FixedWidthDataType:
 		w := t.BitWidth() / 8
 		visitBytes(bufs[1], at*w, (at+n)*w, visit)
@@ -62,7 +63,7 @@ func walkWhole(d arrow.ArrayData, visit func([]byte)) {
 		}
 	}
 	for _, c := range d.Children() {
-		walk(c, 0, c.Len(), visit)
+		Walk(c, 0, c.Len(), visit)
 	}
 }
 
@@ -97,4 +98,14 @@ func layout(t arrow.DataType) arrow.DataType {
 		return layout(ext.StorageType())
 	}
 	return t
+}
+
+// Size is the number of bytes that the rows of a batch occupy, without what
+// their buffers hold before and after them.
+func Size(rec arrow.RecordBatch) (total int64) {
+	for _, col := range rec.Columns() {
+		d := col.Data()
+		Walk(d, 0, d.Len(), func(p []byte) { total += int64(len(p)) })
+	}
+	return total
 }

@@ -1,0 +1,230 @@
+package csv
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/weir-data/weir/internal/format/build"
+)
+
+const (
+	daySeconds = 86_400
+	dayMillis  = 1000 * daySeconds
+)
+
+// putsClock finds how dates, times and instants are read; nil: t is none.
+func putsClock(t arrow.DataType) put {
+	switch t := t.(type) {
+	case *arrow.Date32Type:
+		return func(c *build.Column, b []byte) bool {
+			day, n, ok := date(b)
+			if ok = ok && n == len(b); ok {
+				c.Uint32(uint32(day))
+			}
+			return ok
+		}
+	case *arrow.Date64Type:
+		return func(c *build.Column, b []byte) bool {
+			day, n, ok := date(b)
+			if ok = ok && n == len(b); ok {
+				c.Uint64(uint64(int64(day) * dayMillis))
+			}
+			return ok
+		}
+	case *arrow.Time32Type:
+		return putTime(t.Unit)
+	case *arrow.Time64Type:
+		return putTime(t.Unit)
+	case *arrow.TimestampType:
+		return putInstant(t.Unit, t.TimeZone != "")
+	}
+	return nil
+}
+
+func putTime(u arrow.TimeUnit) put {
+	return func(c *build.Column, b []byte) bool {
+		sec, nano, n, ok := clock(b)
+		v, exact := inUnit(sec, nano, u)
+		if !ok || n != len(b) || !exact {
+			return false
+		}
+		putBits(c, uint64(v))
+		return true
+	}
+}
+
+func putInstant(u arrow.TimeUnit, zoned bool) put {
+	return func(c *build.Column, b []byte) bool {
+		sec, nano, zone, ok := instant(b)
+		v, exact := inUnit(sec, nano, u)
+		if !ok || !exact || zone && !zoned {
+			return false
+		}
+		c.Uint64(uint64(v))
+		return true
+	}
+}
+
+// inUnit is a time in a unit; not exact: the unit cannot say it.
+func inUnit(sec int64, nano int, u arrow.TimeUnit) (v int64, exact bool) {
+	per := int64(1)
+	for range 3 * int(u) { // arrow counts units from seconds on by thousands
+		per *= 10
+	}
+	each := int(1e9 / per)
+	if nano%each != 0 {
+		return 0, false
+	}
+	hi, lo := bits.Mul64(uint64(max(sec, -sec)), uint64(per))
+	if hi != 0 || lo > math.MaxInt64-1e9 {
+		return 0, false
+	}
+	v = int64(lo)
+	if sec < 0 {
+		v = -v
+	}
+	return v + int64(nano/each), true
+}
+
+// instant reads a date, or a date and a time of day with a T or a space
+// between and an optional zone. Seconds are counted from 1970 in UTC, which is
+// also the zone of what has none.
+func instant(b []byte) (sec int64, nano int, zone, ok bool) {
+	day, n, ok := date(b)
+	if !ok {
+		return 0, 0, false, false
+	}
+	sec = int64(day) * daySeconds
+	if n == len(b) {
+		return sec, 0, false, true
+	}
+	if b[n] != 'T' && b[n] != ' ' && b[n] != 't' {
+		return 0, 0, false, false
+	}
+	b = b[n+1:]
+	s, nano, n, ok := clock(b)
+	if !ok {
+		return 0, 0, false, false
+	}
+	ahead, zone, ok := offset(b[n:])
+	return sec + s - ahead, nano, zone, ok
+}
+
+// offset reads Z, +01, +0100 or +01:00, and nothing.
+func offset(b []byte) (sec int64, zone, ok bool) {
+	if len(b) == 0 {
+		return 0, false, true
+	}
+	if len(b) == 1 && b[0]|0x20 == 'z' {
+		return 0, true, true
+	}
+	if b[0] != '+' && b[0] != '-' {
+		return 0, false, false
+	}
+	h, ok := two(b[1:])
+	m := 0
+	switch {
+	case len(b) == 5:
+		var fine bool
+		m, fine = two(b[3:])
+		ok = ok && fine
+	case len(b) == 6 && b[3] == ':':
+		var fine bool
+		m, fine = two(b[4:])
+		ok = ok && fine
+	case len(b) != 3:
+		return 0, false, false
+	}
+	if !ok || h > 23 || m > 59 {
+		return 0, false, false
+	}
+	sec = int64(3600*h + 60*m)
+	if b[0] == '-' {
+		sec = -sec
+	}
+	return sec, true, true
+}
+
+// clock reads 12:34, 12:34:56 and 12:34:56.789, up to nine decimals, at the
+// front of b.
+func clock(b []byte) (sec int64, nano, n int, ok bool) {
+	h, ok := two(b)
+	if !ok || len(b) < 5 || b[2] != ':' {
+		return 0, 0, 0, false
+	}
+	m, ok := two(b[3:])
+	if !ok || h > 23 || m > 59 {
+		return 0, 0, 0, false
+	}
+	sec, n = int64(3600*h+60*m), 5
+	if len(b) < 8 || b[5] != ':' {
+		return sec, 0, n, true
+	}
+	s, ok := two(b[6:])
+	if !ok || s > 59 {
+		return 0, 0, 0, false
+	}
+	sec, n = sec+int64(s), 8
+	if len(b) < 10 || b[8] != '.' {
+		return sec, 0, n, true
+	}
+	unit := 100_000_000
+	for n = 9; n < len(b) && b[n]-'0' <= 9; n++ {
+		if unit == 0 {
+			return 0, 0, 0, false
+		}
+		nano += int(b[n]-'0') * unit
+		unit /= 10
+	}
+	return sec, nano, n, n > 9
+}
+
+// two reads two digits.
+func two(b []byte) (v int, ok bool) {
+	if len(b) < 2 || b[0]-'0' > 9 || b[1]-'0' > 9 {
+		return 0, false
+	}
+	return int(b[0]-'0')*10 + int(b[1]-'0'), true
+}
+
+// date reads 2024-02-29 at the front of b, as days from 1970 on.
+func date(b []byte) (day int32, n int, ok bool) {
+	if len(b) < 10 || b[4] != '-' || b[7] != '-' {
+		return 0, 0, false
+	}
+	c, ok1 := two(b)
+	y, ok2 := two(b[2:])
+	m, ok3 := two(b[5:])
+	d, ok4 := two(b[8:])
+	if !ok1 || !ok2 || !ok3 || !ok4 || m < 1 || m > 12 || d < 1 {
+		return 0, 0, false
+	}
+	y += 100 * c
+	leap := 0
+	if y%4 == 0 && (y%100 != 0 || y%400 == 0) {
+		leap = 1
+	}
+	last := 31 - (m-1)%7%2
+	if m == 2 {
+		last = 28 + leap
+	}
+	if d > last {
+		return 0, 0, false
+	}
+	return int32(civil(y, m, d)), 10, true
+}
+
+// civil is the days from 1970-01-01 to a day. Years are counted from March on,
+// so that the leap day is the last of its year.
+func civil(y, m, d int) int {
+	if m <= 2 {
+		y--
+		m += 12
+	}
+	// y is -1 for the first months of the year 0; all else is not negative.
+	era := (y + 400) / 400
+	y += 400 - 400*era
+	return 146_097*(era-1) + 365*y + y/4 - y/100 + (153*(m-3)+2)/5 + d - 1 - 719_468
+}

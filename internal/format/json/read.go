@@ -1,0 +1,223 @@
+package json
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/format/build"
+	"github.com/weir-data/weir/internal/format/records"
+)
+
+const name = "jsonl"
+
+// Format reads JSON: an object a line, or the objects of an array.
+func Format() format.Format {
+	return format.Format{Name: name, Inline: true, Sniff: sniff, Plan: Plan}
+}
+
+// sniff takes what is called JSON, and what begins with objects, or an array
+// of them.
+func sniff(c format.Clue) bool {
+	switch path.Ext(c.Name) {
+	case ".json", ".jsonl", ".ndjson":
+		return true
+	}
+	head := bytes.TrimPrefix(c.Head, bom)
+	s := scanner{b: append(bytes.Clone(head), make([]byte, records.Slack)...), n: len(head), white: inDocument}
+	i := s.wide(0)
+	if i == s.n {
+		return false
+	}
+	if s.b[i] == '[' {
+		if k := s.wide(i + 1); k < s.n && s.b[k] != '{' && s.b[k] != ']' {
+			return false
+		}
+		i = s.pass(i, 0)
+		return s.cutShort(i) || i >= 0 && s.wide(i) == s.n
+	}
+	for i < s.n {
+		if s.b[i] != '{' {
+			return false
+		}
+		if i = s.pass(i, 0); s.cutShort(i) {
+			return true
+		}
+		if i < 0 {
+			return false
+		}
+		i = s.wide(i)
+	}
+	return true
+}
+
+// cutShort says of the result of pass that nothing was wrong before the end.
+func (s *scanner) cutShort(i int) bool { return i > s.n || i < 0 && s.at >= s.n }
+
+// Plan finds out, from a sample, how rows stand in the files and what is in
+// them.
+func Plan(ctx context.Context, src format.Source, opt format.Options) (format.Dataset, error) {
+	f := framing{}
+	if opt.Field != "" {
+		f = framing{array: true, path: strings.Split(opt.Field, ".")}
+	}
+	v := survey{}
+	seen, err := v.sample(ctx, src, opt, &f)
+	if err != nil {
+		return nil, err
+	}
+	schema := arrow.NewSchema(v.top.schema(), nil)
+	if opt.Schema != nil {
+		schema = nullable(opt.Schema)
+	} else if v.bad != nil && v.top.kinds == 0 {
+		return nil, v.bad // there is no schema to read on with
+	} else if n := len(schema.Fields()); n > columnsMost {
+		return nil, format.Error(format.ErrData, "%s: rows have %d different keys, more than %d; a --schema names those to read", name, n, columnsMost)
+	}
+	names := make([]string, schema.NumFields())
+	for i, f := range schema.Fields() {
+		names[i] = f.Name
+	}
+	picked, err := format.Match(names, opt.Columns)
+	if err != nil {
+		return nil, format.Error(format.ErrUsage, "%s: %w", name, err)
+	}
+	l := records.Layout{
+		Name: name, Source: src, Options: opt, Schema: pick(schema, picked),
+		Largest: v.largest, Remote: seen.Remote, Window: seen.Window,
+		Cutter: func(int) records.Cutter { return f.cutter() },
+		Parser: func(b *build.Batch) (records.Parser, error) {
+			return newRows(b, names, picked, f, opt.Schema == nil)
+		},
+	}
+	built := v.bytes(l.Schema)
+	if seen.Bytes > 0 {
+		l.Ratio = float64(built) / float64(seen.Bytes)
+	}
+	l.About = format.Info{
+		Objects: len(src.Objects), Rows: -1, Groups: int64(len(src.Objects)),
+		Bytes: seen.Total, InMemory: seen.InMemory(built), LargestIn: seen.InMemory(built),
+	}
+	return records.New(l)
+}
+
+// columnsMost is how many columns a schema that is found may have.
+const columnsMost = 10_000
+
+// sample looks at the beginnings of files. Rows that cannot be read are left
+// to the reading, which knows their places.
+func (v *survey) sample(ctx context.Context, src format.Source, opt format.Options, f *framing) (records.Survey, error) {
+	known := f.array
+	var cut records.Cutter
+	at, first := -1, false
+	var r rows
+	var offset, lines int64
+	return records.Sample(ctx, name, src, opt, func(object int, data []byte, final bool) (int, error) {
+		if !known {
+			head := bytes.TrimLeft(bytes.TrimPrefix(data, bom), " \t\r\n")
+			known = len(head) > 0
+			f.array = known && head[0] == '['
+		}
+		if object != at {
+			at, first, cut = object, true, f.cutter()
+			r = rows{framing: *f, sink: v}
+			offset, lines = 0, 0
+		}
+		from, to, err := cut.Cut(data, final)
+		if err != nil {
+			return len(data), nil
+		}
+		if from < to {
+			// The sample has no slack behind it.
+			piece := append(make([]byte, 0, to-from+records.Slack), data[from:to]...)
+			p := records.Piece{Data: piece, First: first, Last: final}
+			bad := r.each(&p)
+			if bad != nil && v.bad == nil && opt.Bad == nil && v.top.kinds == 0 {
+				v.bad = format.Error(format.ErrData, "%s: %s: %s: %w", name, src.Objects[object].URL, place(bad, offset+int64(from), lines), bad.Err)
+			}
+			first = false
+			lines += p.Lines
+		}
+		offset += int64(to)
+		return to, nil
+	})
+}
+
+// place says where a bad row of a piece is.
+func place(b *records.Bad, offset, lines int64) string {
+	at := fmt.Sprintf("byte %d", offset+int64(b.At))
+	if b.Line >= 0 {
+		at = fmt.Sprintf("line %d, %s", lines+b.Line+1, at)
+	}
+	return at
+}
+
+// bytes estimates the columns of a schema as Arrow.
+func (v *survey) bytes(s *arrow.Schema) (n int64) {
+	for _, f := range s.Fields() {
+		if i, ok := v.top.byName[f.Name]; ok {
+			n += v.top.fields[i].built
+		}
+	}
+	return n
+}
+
+func pick(s *arrow.Schema, places []int) *arrow.Schema {
+	out := make([]arrow.Field, len(places))
+	for i, k := range places {
+		out[i] = s.Field(k)
+	}
+	return arrow.NewSchema(out, nil)
+}
+
+// newRows makes the parser that fills b with the picked of the columns called
+// names.
+func newRows(b *build.Batch, names []string, picked []int, f framing, sampled bool) (*rows, error) {
+	top := newObject(!sampled)
+	nodes := make([]node, len(names))
+	for i, k := range picked {
+		n, err := newNode(b.Column(i), !sampled)
+		if err != nil {
+			return nil, format.Error(format.ErrUsage, "column %q: %w", names[k], err)
+		}
+		nodes[k] = n
+	}
+	for i, n := range nodes {
+		top.add(names[i], n)
+	}
+	r := &rows{framing: f, sink: &filling{batch: b, top: top}}
+	r.sampled = sampled
+	return r, nil
+}
+
+// nullable is s with columns that may be null, as any key may be missing.
+func nullable(s *arrow.Schema) *arrow.Schema {
+	meta := s.Metadata()
+	return arrow.NewSchema(nullableFields(s.Fields()), &meta)
+}
+
+func nullableFields(in []arrow.Field) []arrow.Field {
+	out := make([]arrow.Field, len(in))
+	for i, f := range in {
+		f.Nullable = true
+		switch t := f.Type.(type) {
+		case *arrow.StructType:
+			f.Type = arrow.StructOf(nullableFields(t.Fields())...)
+		case *arrow.ListType:
+			f.Type = arrow.ListOfField(nullableFields([]arrow.Field{t.ElemField()})[0])
+		case *arrow.FixedSizeListType:
+			f.Type = arrow.FixedSizeListOfField(t.Len(), nullableFields([]arrow.Field{t.ElemField()})[0])
+		case *arrow.MapType:
+			m := arrow.MapOfFields(t.KeyField(), nullableFields([]arrow.Field{t.ItemField()})[0])
+			m.KeysSorted = t.KeysSorted
+			f.Type = m
+		}
+		out[i] = f
+	}
+	return out
+}

@@ -1,0 +1,11 @@
+package parquet
+
+import (
+	"github.com/weir-data/weir/internal/format"
+	writing "github.com/weir-data/weir/internal/format/parquet/write"
+)
+
+// Writer writes Parquet files that weir and others read back as they were.
+func Writer() format.Writer {
+	return format.Writer{Name: "parquet", Ext: ".parquet", Memory: writing.Memory, Begin: writing.Begin}
+}
