@@ -3,6 +3,7 @@
 package input
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,10 @@ type Config struct {
 	// does, which is for looking at a few bytes while planning.
 	Share *mem.Budget
 	Waits *stream.Waits // may be nil
+	// Frames pays for decompressing the frames of a zstd file side by side,
+	// with so many threads; nil: one frame after another.
+	Frames  *mem.Budget
+	Threads int
 	// As is how the object is compressed; nil: its first bytes tell.
 	As *codec.File
 	// Tap, if not nil, sees the stored bytes in order, all of them where From
@@ -47,6 +52,8 @@ type Reader struct {
 	kind  codec.File
 	src   source // of stored bytes
 	dec   codec.FileReader
+	many  *frames // instead of dec
+	share *mem.Budget
 	lease *mem.Lease
 
 	window int64
@@ -74,7 +81,8 @@ func Open(ctx context.Context, c Config) (*Reader, error) {
 func (r *Reader) open(ctx context.Context, c Config) error {
 	head := make([]byte, min(headBytes, r.r.Size()))
 	begun := time.Now()
-	if err := r.r.ReadAt(ctx, head, 0); err != nil {
+	err := r.r.ReadAt(ctx, head, 0)
+	if err != nil {
 		return err
 	}
 	c.Waits.Store.Add(int64(time.Since(begun)))
@@ -87,21 +95,44 @@ func (r *Reader) open(ctx context.Context, c Config) error {
 	if r.kind == codec.PlainFile {
 		return r.seek(c.From)
 	}
+	r.src.ctx, r.share = ctx, c.Share
+	if r.kind == codec.ZstdFile && c.Frames != nil && small(head, framesFit(c.Frames.Limit(), c.Threads)) {
+		r.many, err = openFrames(ctx, &r.src, c.Frames, c.Threads, c.Waits)
+		if err != nil {
+			return err
+		}
+		return r.pass(ctx, c.From)
+	}
+	if err := r.decompress(ctx, head, &r.src); err != nil {
+		return err
+	}
+	return r.pass(ctx, c.From)
+}
+
+// decompress begins with src, whose first bytes head has.
+func (r *Reader) decompress(ctx context.Context, head []byte, src io.Reader) error {
 	cost, err := r.kind.Cost(head)
 	if err != nil {
 		return format.Error(format.ErrData, "%w", err)
 	}
 	r.window = cost
-	if c.Share != nil {
-		if r.lease, err = c.Share.Acquire(ctx, cost); err != nil {
+	if r.share != nil {
+		if r.lease, err = r.share.Acquire(ctx, cost); err != nil {
 			return fmt.Errorf("%s: %w", r.kind, err)
 		}
 	}
-	r.src.ctx = ctx
-	if r.dec, err = r.kind.NewReader(&r.src); err != nil {
+	if r.dec, err = r.kind.NewReader(src); err != nil {
 		return r.cause(err)
 	}
-	return r.pass(ctx, c.From)
+	return nil
+}
+
+// one goes on with one frame after another.
+func (r *Reader) one(ctx context.Context) error {
+	pend := r.many.pend
+	r.many.close()
+	r.many, r.src.ctx = nil, ctx
+	return r.decompress(ctx, pend, io.MultiReader(bytes.NewReader(pend), &r.src))
 }
 
 // seek is pass for what is stored as it is.
@@ -151,10 +182,20 @@ func (r *Reader) Fill(ctx context.Context, p []byte) (int, error) {
 	if r.err != nil {
 		return 0, r.err
 	}
-	r.src.ctx = ctx
 	var n int
 	var err error
-	if r.dec == nil {
+	for r.many != nil && n < len(p) && err == nil {
+		var k int
+		k, err = r.many.fill(ctx, p[n:])
+		n += k
+		if err == io.EOF && r.many.stopped {
+			err = r.one(ctx)
+		}
+	}
+	if r.many == nil {
+		r.src.ctx = ctx
+	}
+	if r.many == nil && r.dec == nil {
 		n, err = r.src.fill(p)
 	}
 	for r.dec != nil && n < len(p) && err == nil {
@@ -174,6 +215,8 @@ func (r *Reader) cause(err error) error {
 	switch {
 	case err == io.EOF:
 		return err
+	case r.many != nil:
+		return err // of the store, or of a known kind
 	case r.src.err != nil && r.src.err != io.EOF:
 		return r.src.err
 	}
@@ -184,6 +227,10 @@ func (r *Reader) cause(err error) error {
 func (r *Reader) Close() error {
 	if r.r == nil {
 		return nil
+	}
+	if r.many != nil {
+		r.many.close()
+		r.many = nil
 	}
 	r.src.close()
 	if r.dec != nil {

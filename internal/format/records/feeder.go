@@ -35,6 +35,8 @@ type feeder struct {
 	limit int64       // bytes of it that can ever be had
 	spare *mem.Budget // of batches after the first of a piece
 	waits *stream.Waits
+	// frames, if not nil, pays for decompressing side by side
+	frames *mem.Budget
 
 	object int
 	from   int64 // where to begin in object
@@ -263,4 +265,5 @@ func (f *feeder) close() {
 		f.in.Close()
 		f.in = nil
 	}
+	f.frames.Close()
 }

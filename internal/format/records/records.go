@@ -17,6 +17,7 @@ import (
 	"github.com/weir-data/weir/internal/codec"
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/format/build"
+	"github.com/weir-data/weir/internal/format/input"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/stream"
 )
@@ -36,7 +37,7 @@ type Layout struct {
 	Ratio   float64
 	// Window is what decompressing takes, as far as is known.
 	Window int64
-	Remote bool        // some object lies in a remote store
+	Remote bool // some object lies in a remote store
 	// As is how an object is compressed; nil: its bytes tell.
 	As func(object int) codec.File
 	// Tap, if not nil, makes what sees an object's stored bytes, and what is
@@ -146,14 +147,38 @@ func (d *dataset) Open(ctx context.Context, share *mem.Budget, from stream.Curso
 		f.limit -= spare.Limit()
 	}
 	state, err := d.workers(sizes.threads)
+	if err == nil {
+		f.frames, err = d.frames(ctx, share, sizes)
+	}
 	if err != nil {
 		s.spare.Close()
 		return nil, err
+	}
+	if f.frames != nil {
+		f.limit -= f.frames.Limit()
 	}
 	s.feeder = f
 	f.spare = spare
 	s.results = stream.NewOrdered(sizes.threads, sizes.ahead(), f.next, state, (*result).drop, waits)
 	return s, nil
+}
+
+// framesMost is the memory that decompressing frames side by side may have, of
+// what nothing else needs.
+const framesMost = 96 << 20
+
+// frames is the share for decompressing frames side by side; nil: the objects
+// have none, or there is no memory to spare.
+func (d *dataset) frames(ctx context.Context, share *mem.Budget, s sizes) (*mem.Budget, error) {
+	free := min(share.Limit()-d.need(s), framesMost)
+	if s.threads < 2 || d.Window == 0 || d.As != nil || free < framesMost/8 {
+		return nil, nil
+	}
+	many, err := input.Many(ctx, d.Source.Store, d.Source.Objects[0], free, s.threads)
+	if err != nil || !many {
+		return nil, err
+	}
+	return share.Carve("frames", free)
 }
 
 // worker is one thread's batch and parser.
