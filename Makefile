@@ -6,8 +6,8 @@ export GOFLAGS := -buildvcs=false
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 PYTHON ?= python3
-# Virtual environments are named after what is in them, outside the tree.
-VENV = $(HOME)/.cache/weir/venv-$(shell sha256sum tests/requirements.txt | cut -c1-12)
+# The interpreter of the tests' environment, which is installed on first use, outside the tree.
+TESTS_PYTHON = $$($(PYTHON) tests/environment.py)
 
 .PHONY: build demo test test-go test-python lint bench bench-quick fuzz cross clean
 
@@ -25,19 +25,14 @@ test-go:
 	CGO_ENABLED=$(shell command -v gcc >/dev/null && echo 1 || echo 0) \
 	  go test $(shell command -v gcc >/dev/null && echo -race) -timeout 20m ./...
 
-test-python: build $(VENV)/ready
-	cd tests && WEIR_BIN=$(CURDIR)/bin/weir $(VENV)/bin/python -m pytest -p no:cacheprovider
+test-python: build
+	python=$(TESTS_PYTHON) && cd tests && WEIR_BIN=$(CURDIR)/bin/weir $$python -m pytest
 
-$(VENV)/ready: tests/requirements.txt
-	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install -q --disable-pip-version-check -r tests/requirements.txt
-	touch $@
-
-lint: $(VENV)/ready
+lint:
 	@test -z "$$(gofmt -l cmd internal)" || { gofmt -l cmd internal; echo 'run gofmt -w on these'; exit 1; }
 	go vet ./...
 	go tool -modfile=tools/go.mod staticcheck ./...
-	$(VENV)/bin/ruff check tests bench
+	python=$(TESTS_PYTHON) && $$python -m ruff check tests bench
 
 # BENCH=jsonl,csv takes only these parts of the benchmark; BENCHFLAGS are any others of bench/run.py, as --big.
 bench: build

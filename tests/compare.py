@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+LISTS = [pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view]
+
 
 def plain(kind: pa.DataType) -> pa.DataType:
-    """The type without what is a choice of the reader: dictionary, 64-bit offsets, the names of a map's fields.
+    """The type without what is a choice of the reader: dictionary, 64-bit offsets, views, the names of a map's fields.
 
     A list of fixed size is a plain list in Parquet; that it had one is a note of Arrow's beside the schema, which weir does not follow.
     """
     if pa.types.is_dictionary(kind):
         return plain(kind.value_type)
-    if pa.types.is_large_string(kind) or pa.types.is_large_binary(kind):
-        return pa.string() if pa.types.is_large_string(kind) else pa.binary()
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return pa.string()
+    if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
+        return pa.binary()
     if pa.types.is_struct(kind):
         return pa.struct([pa.field(f.name, plain(f.type), f.nullable) for f in kind])
     if pa.types.is_map(kind):
         return pa.map_(plain(kind.key_type), plain(kind.item_type))
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+    if any(is_list(kind) for is_list in LISTS):
         return pa.list_(pa.field("element", plain(kind.value_type), kind.value_field.nullable))
     return kind
 

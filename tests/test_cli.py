@@ -18,11 +18,11 @@ import cgroup
 import rows
 import s3
 from binary import MIB, Result, command, digest, inspect, weir
-from datasets import dataset
+from testdata import dataset
 
 REPORT_KEYS = {
-    "rows", "batches", "files", "row_groups", "columns", "stored_bytes", "memory_bytes", "wall_seconds", "plan_seconds", "cpu_seconds",
-    "rows_per_second", "mb_per_second", "threads", "memory_limit", "peak_memory", "budget_limit", "budget_peak", "waits", "bottleneck",
+    "rows", "skipped", "batches", "files", "row_groups", "columns", "stored_bytes", "memory_bytes", "wall_seconds", "plan_seconds",
+    "cpu_seconds", "rows_per_second", "mb_per_second", "threads", "memory_limit", "peak_memory", "budget_limit", "budget_peak", "waits", "bottleneck",
 }  # fmt: skip
 INTERRUPTED = 130
 
@@ -72,7 +72,7 @@ def test_too_little_memory_exits_3_with_the_number(small: Path) -> None:
     assert weir("scan", small, "--memory", number[1]).done()
 
 
-@pytest.mark.parametrize("damage", ["empty", "text", "cut", "head", "footer", "data"])
+@pytest.mark.parametrize("damage", ["empty", "cut", "head", "footer", "data"])
 def test_damaged_files_exit_4_and_are_named(tmp_path: Path, small: Path, damage: str) -> None:
     whole = bytearray(small.read_bytes())
     footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
@@ -82,12 +82,18 @@ def test_damaged_files_exit_4_and_are_named(tmp_path: Path, small: Path, damage:
     if damage == "footer":
         for i in range(footer + 10, len(whole) - 8, 5):
             whole[i] ^= 0x55
-    others: dict[str, bytes] = {"empty": b"", "text": b"hello, world\n", "cut": bytes(whole[: footer // 2]), "head": bytes(whole[:4])}
+    others: dict[str, bytes] = {"empty": b"", "cut": bytes(whole[: footer // 2]), "head": bytes(whole[:4])}
     path = tmp_path / "damaged.parquet"
     path.write_bytes(others.get(damage, bytes(whole)))
     said = message(weir("scan", path, "--memory", "64MiB"), 4)
     assert str(path) in said
     assert len(said.splitlines()) == 1
+
+
+def test_text_is_not_parquet_whatever_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "text.parquet"
+    path.write_bytes(b"hello, world\n")
+    assert str(path) in message(weir("scan", path, "--format", "parquet"), 4)
 
 
 def test_missing_files_exit_5(tmp_path: Path) -> None:
@@ -146,10 +152,17 @@ def test_interrupted_keeps_the_file_that_was_there(tmp_path: Path) -> None:
 
 
 def test_failed_output_leaves_nothing_behind(tmp_path: Path, small: Path) -> None:
-    result = weir("scan", small, "--to", "csv", "-o", tmp_path / "nothere" / "out")
-    assert str(tmp_path / "nothere" / "out") in message(result, 1)
+    (tmp_path / "file").touch()
+    result = weir("scan", small, "--to", "csv", "-o", tmp_path / "file" / "out")
+    assert str(tmp_path / "file" / "out") in message(result, 1)
+    assert [f.name for f in tmp_path.iterdir()] == ["file"]
     if Path("/dev/full").exists():
         assert "no space left" in message(weir("scan", small, "--to", "csv", "-o", "/dev/full"), 1)
+
+
+def test_missing_directories_are_made(tmp_path: Path, small: Path) -> None:
+    weir("scan", small, "--to", "csv", "-o", tmp_path / "nothere" / "deep" / "out").done()
+    assert [f.name for f in (tmp_path / "nothere" / "deep").iterdir()] == ["out"]
 
 
 @pytest.mark.parametrize("to", ["arrow", "jsonl", "csv"])
@@ -203,7 +216,7 @@ def test_the_smallest_memory_of_inspect_works(name: str, threads: str) -> None:
 def test_inspect_describes(small: Path) -> None:
     described = inspect(small)
     assert (described["format"], described["rows"], described["files"], described["row_groups"]) == ("parquet", 2_000, 1, 4)
-    assert [column["name"] for column in described["columns"]] == pq.read_schema(small).names
+    assert [column["name"] for column in described["schema"]["columns"]] == pq.read_schema(small).names
     assert described["stored_bytes"] <= os.path.getsize(small)
 
 

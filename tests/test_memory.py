@@ -11,7 +11,7 @@ import pytest
 
 import cgroup
 from binary import MIB, command, digest
-from datasets import CODECS, dataset, rows_of
+from testdata import CODECS, dataset, rows_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is measured as Linux counts it")
 

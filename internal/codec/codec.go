@@ -1,6 +1,7 @@
-// Package codec decompresses Parquet blocks: whole, into memory the caller
-// owns, or as a stream through a small window whose size is known beforehand.
-// It starts no goroutines and trusts no input.
+// Package codec decompresses Parquet blocks, whole into memory the caller
+// owns or as a stream, and whole files, which it also compresses. A stream
+// goes through a small window whose cost is known beforehand. The package
+// starts no goroutines and trusts no input.
 package codec
 
 import (

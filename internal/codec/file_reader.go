@@ -30,8 +30,8 @@ const (
 	// tables.
 	bzip2State = 4*900_000 + 192<<10
 	// zstdFileWindow is the least a file's later frames may use: the window
-	// of the zstd command's own level.
-	zstdFileWindow = 2 << 20
+	// of the zstd command up to level 19.
+	zstdFileWindow = 8 << 20
 )
 
 // Cost is the bytes of memory a FileReader holds in all, its input buffer

@@ -150,7 +150,7 @@ func (z *lzma) literal(buf []byte, pos, at int) byte {
 	probs := (*[lzmaLiteral]uint16)(z.model.literal[context*lzmaLiteral:])
 	if z.state < 7 {
 		z.state = max(0, z.state-3)
-		return z.byte(probs)
+		return byte(z.tree(probs[:256], 8))
 	}
 	from := pos - z.reps[0] - 1
 	if from < 0 {

@@ -30,16 +30,11 @@ func (c *rangeCoder) open(s, end int) error {
 
 // finish reports whether the input ends where the chunk does.
 func (c *rangeCoder) finish() bool {
-	c.normalise()
-	return c.s == c.end && c.code == 0
-}
-
-func (c *rangeCoder) normalise() {
 	if c.rng < rangeTop {
-		c.rng <<= 8
 		c.code = c.code<<8 | uint32(c.src[c.s])
 		c.s++
 	}
+	return c.s == c.end && c.code == 0
 }
 
 func (c *rangeCoder) bit(p *uint16) int {
@@ -60,6 +55,17 @@ func (c *rangeCoder) bit(p *uint16) int {
 	return 1
 }
 
+// split decides a bit: zero is all ones when it is 0. It comes without a
+// branch, for these bits are what the encoder could not predict.
+func split(rng, code uint32, p *uint16) (newRange, newCode, zero uint32) {
+	prob := uint32(*p)
+	bound := rng >> probBits * prob
+	zero = uint32((int64(code) - int64(bound)) >> 63)
+	rng -= bound
+	*p = uint16(int32(prob) - (int32(prob)-int32(zero)&(1<<probBits-1<<probMotion+1))>>probMotion)
+	return rng + (bound-rng)&zero, code - bound&^zero, zero
+}
+
 // tree gives n bits, the highest first, each by its place among those before.
 func (c *rangeCoder) tree(probs []uint16, n int) int {
 	rng, code, s, src := c.rng, c.code, c.s, c.src
@@ -70,84 +76,72 @@ func (c *rangeCoder) tree(probs []uint16, n int) int {
 			code = code<<8 | uint32(src[s])
 			s++
 		}
-		prob := uint32(probs[m])
-		bound := rng >> probBits * prob
-		if code < bound {
-			rng = bound
-			probs[m] = uint16(prob + (1<<probBits-prob)>>probMotion)
-			m *= 2
-		} else {
-			rng, code = rng-bound, code-bound
-			probs[m] = uint16(prob - prob>>probMotion)
-			m = 2*m + 1
-		}
+		var zero uint32
+		rng, code, zero = split(rng, code, &probs[m])
+		m = 2*m + 1 + int(int32(zero))
 	}
 	c.rng, c.code, c.s = rng, code, s
 	return m - 1<<n
 }
 
-// byte is tree for the eight bits of a literal.
-func (c *rangeCoder) byte(probs *[lzmaLiteral]uint16) byte {
-	return byte(c.tree(probs[:256], 8))
-}
-
-// matchedByte is byte for a literal behind a match: as long as its bits are
-// those of the byte the match would have had next, they have probabilities of
-// their own.
+// matchedByte is tree for the eight bits of a literal behind a match: as long
+// as its bits are those of the byte the match would have had next, they have
+// probabilities of their own.
 func (c *rangeCoder) matchedByte(probs *[lzmaLiteral]uint16, like int) byte {
 	rng, code, s, src := c.rng, c.code, c.s, c.src
-	same := 0x100
-	for m := 1; ; {
-		if m >= 0x100 {
-			c.rng, c.code, c.s = rng, code, s
-			return byte(m)
-		}
+	m, same := 1, 0x100
+	for range 8 {
 		if rng < rangeTop {
 			rng <<= 8
 			code = code<<8 | uint32(src[s])
 			s++
 		}
 		like <<= 1
-		p := &probs[same+like&same+m]
-		prob := uint32(*p)
-		bound := rng >> probBits * prob
-		if code < bound {
-			rng = bound
-			*p = uint16(prob + (1<<probBits-prob)>>probMotion)
-			m *= 2
-			same &^= like
-		} else {
-			rng, code = rng-bound, code-bound
-			*p = uint16(prob - prob>>probMotion)
-			m = 2*m + 1
-			same &= like
-		}
+		var zero uint32
+		rng, code, zero = split(rng, code, &probs[same+like&same+m])
+		zeros := int(int32(zero))
+		m = 2*m + 1 + zeros
+		same &= like ^ zeros
 	}
+	c.rng, c.code, c.s = rng, code, s
+	return byte(m)
 }
 
 // reverseTree is tree with the lowest bit first.
 func (c *rangeCoder) reverseTree(probs []uint16, n int) int {
+	rng, code, s, src := c.rng, c.code, c.s, c.src
 	v, m := 0, 1
 	for i := range n {
-		b := c.bit(&probs[m])
-		m = 2*m + b
-		v |= b << i
+		if rng < rangeTop {
+			rng <<= 8
+			code = code<<8 | uint32(src[s])
+			s++
+		}
+		var zero uint32
+		rng, code, zero = split(rng, code, &probs[m])
+		m = 2*m + 1 + int(int32(zero))
+		v |= int(^zero&1) << i
 	}
+	c.rng, c.code, c.s = rng, code, s
 	return v
 }
 
-// direct gives n bits of even odds.
+// direct gives n bits of even odds, which nothing can predict.
 func (c *rangeCoder) direct(n int) int {
+	rng, code, s, src := c.rng, c.code, c.s, c.src
 	v := 0
 	for range n {
-		c.normalise()
-		c.rng >>= 1
-		b := 0
-		if c.code >= c.rng {
-			c.code -= c.rng
-			b = 1
+		if rng < rangeTop {
+			rng <<= 8
+			code = code<<8 | uint32(src[s])
+			s++
 		}
-		v = 2*v + b
+		rng >>= 1
+		code -= rng
+		less := uint32(int32(code) >> 31) // all ones where code was less than rng
+		code += rng & less
+		v = 2*v + 1 + int(int32(less))
 	}
+	c.rng, c.code, c.s = rng, code, s
 	return v
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/weir-data/weir/internal/codec"
+	"github.com/weir-data/weir/internal/stream"
 )
 
 const (
@@ -23,7 +24,7 @@ const (
 type bodies struct {
 	r       direct
 	scratch []byte // for compressed buffers: at least the longest one
-	dec     codec.Decoder
+	pool    *stream.Pool[codec.Decoder]
 }
 
 // rounded is n as buffers are laid out.
@@ -145,11 +146,20 @@ func (b *batch) room() int64 {
 	if b.codec == codec.None {
 		return b.stored
 	}
-	n := int64(codec.Slack)
+	n := int64(0)
 	for _, p := range b.parts {
-		n += rounded(p.size)
+		n += p.room()
 	}
 	return n
+}
+
+// room is what a compressed part takes when it is decompressed: the decoder
+// may use some bytes behind it.
+func (p *part) room() int64 {
+	if p.size == 0 {
+		return 0
+	}
+	return rounded(p.size + codec.Slack)
 }
 
 // fill brings all parts of a batch, which was measured, to dst.
@@ -157,30 +167,46 @@ func (s *bodies) fill(ctx context.Context, b *batch, dst []byte) error {
 	if b.codec == codec.None {
 		return s.read(ctx, b, dst)
 	}
-	for _, p := range b.parts {
-		if p.n == 0 {
-			continue
-		}
-		src := p.mem
-		if src == nil {
-			src = s.scratch[:p.n]
-			err := s.r.ReadAt(ctx, src, p.off)
-			s.r.Drop(p.off, p.n)
-			if err != nil {
-				return err
-			}
-		}
-		// In the order of memory: the decoder may use some bytes behind.
-		p.mem = dst[:p.size]
-		c := b.codec
-		if p.raw {
-			c = codec.None
-		}
-		if err := s.dec.Decompress(c, p.mem, src[lengthPrefix:]); err != nil {
-			return damaged("%w", err)
-		}
-		p.mem = p.mem[:p.size:p.size]
-		dst = dst[rounded(p.size):]
+	at := make([]int64, len(b.parts))
+	for i, p := range b.parts[:max(len(b.parts), 1)-1] {
+		at[i+1] = at[i] + p.room()
 	}
+	if b.stored <= int64(len(s.scratch)) {
+		return s.pool.Each(len(b.parts), func(i int, d *codec.Decoder) error {
+			p := b.parts[i]
+			return p.decompress(d, b.codec, dst[at[i]:], p.mem)
+		})
+	}
+	for i, p := range b.parts {
+		src := s.scratch[:p.n]
+		err := s.r.ReadAt(ctx, src, p.off)
+		s.r.Drop(p.off, p.n)
+		if err == nil {
+			err = p.decompress(s.pool.Own(), b.codec, dst[at[i]:], src)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decompress fills p from its stored bytes.
+func (p *part) decompress(d *codec.Decoder, c codec.Codec, dst, src []byte) error {
+	if p.n == 0 {
+		return nil
+	}
+	if p.raw {
+		c = codec.None
+	}
+	if p.size > 0 {
+		p.mem = dst[:p.size:p.room()]
+	} else {
+		p.mem = nil
+	}
+	if err := d.Decompress(c, p.mem, src[lengthPrefix:]); err != nil {
+		return damaged("%w", err)
+	}
+	p.mem = p.mem[:p.size:p.size]
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/bits"
 
+	"github.com/weir-data/weir/internal/codec"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/stream"
 )
@@ -12,7 +13,7 @@ const (
 	// slabMost is the largest slab unless the user asks for larger batches.
 	slabMost = 4 << 20
 	// slabLeast is the smallest one.
-	slabLeast = 64 << 10
+	slabLeast = 16 << 10
 	// laneQueue is the most batches that wait in a lane; mostly its memory
 	// ends before.
 	laneQueue = 256
@@ -24,7 +25,7 @@ const (
 // heap is what one lane has on the Go heap.
 func (d *dataset) heap() int64 {
 	n := d.needs
-	return n.index + max(n.meta, remotePiece) + n.footer + n.codecs
+	return n.index + max(n.meta, remotePiece) + n.footer + n.codecs*int64(max(1, d.opt.Threads))
 }
 
 // slab is the memory of a batch of few rows.
@@ -52,8 +53,9 @@ func (d *dataset) Floor() int64 {
 	return d.keptHeap + d.heap() + d.needs.dict + blockSize64(d.needs.part) + blockSize64(d.needs.batch) + 2*blockSize64(d.slab())
 }
 
-// Open reads from a cursor on. Compressed batches are read side by side, each
-// by one thread, as far as the share holds them; so are remote ones.
+// Open reads from a cursor on. Compressed batches are read side by side as far
+// as the share holds them, and the threads that are left decompress the
+// buffers of one together. Remote batches are read side by side too.
 func (d *dataset) Open(ctx context.Context, share *mem.Budget, from stream.Cursor, waits *stream.Waits) (stream.Stream, error) {
 	if floor := d.Floor(); share.Limit() < floor {
 		return nil, &mem.TooSmallError{Share: "reading", Need: floor, Limit: share.Limit()}
@@ -77,6 +79,7 @@ func (d *dataset) Open(ctx context.Context, share *mem.Budget, from stream.Curso
 			return nil, err
 		}
 		s.lane, s.stride = i, lanes
+		s.bodies.pool = stream.NewPool(d.opt.Threads/lanes, func() *codec.Decoder { return new(codec.Decoder) })
 		if i == 0 {
 			s.kept = kept
 		}

@@ -71,11 +71,11 @@ func Plan(ctx context.Context, src format.Source, opt format.Options) (format.Da
 			return nil, err
 		}
 	}
+	d.estimate()
 	if d.needs.compressed > 1 {
 		// Others may be somewhat larger than those that were measured.
 		d.needs.batch += d.needs.batch / 8
 	}
-	d.estimate()
 	return d, nil
 }
 

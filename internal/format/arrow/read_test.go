@@ -156,35 +156,35 @@ func TestEveryType(t *testing.T) {
 	for i, typ := range everyType {
 		t.Run(typ.String(), func(t *testing.T) {
 			d := newDice(uint64(i))
-			small, large := []arrow.RecordBatch{d.table(33, typ), d.table(67, typ)}, []arrow.RecordBatch{d.table(7400, typ), d.table(600, typ)}
+			small, large := []arrow.RecordBatch{d.table(33, typ), d.table(67, typ)}, []arrow.RecordBatch{d.table(1200, typ), d.table(100, typ)}
 			if strings.Contains(typ.String(), "dictionary") {
-				small, large = cut(d.table(100, typ), 33), cut(d.table(8000, typ), 7400) // one for all
+				small, large = cut(d.table(100, typ), 33), cut(d.table(1300, typ), 1200) // one for all
 			}
 			for _, asStream := range []bool{false, true} {
 				same(t, sourceOf(write(t, asStream, small)), format.Options{}, 0, small...)
 				same(t, sourceOf(write(t, asStream, large)), format.Options{}, 0, large...)
-				same(t, sourceOf(write(t, asStream, large)), format.Options{BatchRows: 777}, 0, large...)
+				same(t, sourceOf(write(t, asStream, large)), format.Options{BatchRows: 377}, 0, large...)
 			}
 			for _, opt := range []ipc.Option{ipc.WithLZ4(), ipc.WithZstd()} {
 				file := write(t, false, large, opt)
-				same(t, sourceOf(file), format.Options{BatchRows: 999}, 0, large...)
+				same(t, sourceOf(file), format.Options{BatchRows: 499}, 0, large...)
 				same(t, sourceOf(file), format.Options{Threads: 2}, 64<<20, large...)
 			}
 		})
 	}
 }
 
-// TestGiantBatch reads one batch of 28 MB in a share of 3 MiB.
+// TestGiantBatch reads one batch of 7 MB in a share of 700 KiB.
 func TestGiantBatch(t *testing.T) {
 	d := newDice(1)
 	d.nulls = 0.01
-	rec := d.table(400_000, arrow.PrimitiveTypes.Int64, str, arrow.ListOf(arrow.PrimitiveTypes.Int64), arrow.FixedWidthTypes.Boolean, arrow.BinaryTypes.StringView)
+	rec := d.table(100_000, arrow.PrimitiveTypes.Int64, str, arrow.ListOf(arrow.PrimitiveTypes.Int64), arrow.FixedWidthTypes.Boolean, arrow.BinaryTypes.StringView)
 	file := write(t, false, []arrow.RecordBatch{rec})
-	if len(file) < 24<<20 {
+	if len(file) < 7_000_000 {
 		t.Fatalf("the file has only %d bytes", len(file))
 	}
 	for _, threads := range []int{1, 3} {
-		same(t, sourceOf(file), format.Options{Threads: threads}, 3<<20, rec)
+		same(t, sourceOf(file), format.Options{Threads: threads}, 700<<10, rec)
 	}
 }
 
@@ -215,18 +215,12 @@ func TestGiantRow(t *testing.T) {
 // buffers of others are not read.
 func TestColumnsReadNothingElse(t *testing.T) {
 	d := newDice(4)
-	rec := d.table(20_000, str, arrow.BinaryTypes.StringView, i32, chat, arrow.ListOf(i32))
+	rec := d.table(4000, str, arrow.BinaryTypes.StringView, i32, chat, arrow.ListOf(i32))
 	want := array.NewRecordBatch(arrow.NewSchema([]arrow.Field{rec.Schema().Field(4), rec.Schema().Field(2)}, nil),
 		[]arrow.Array{rec.Column(4), rec.Column(2)}, rec.NumRows())
 	for _, opt := range [][]ipc.Option{nil, {ipc.WithZstd()}} {
-		src := sourceOf(write(t, false, cut(rec, 10_000), opt...))
-		var waits stream.Waits
-		same(t, src, format.Options{Columns: []string{"c4", "c2"}}, 0, want)
-		f, err := open(t.Context(), src.Store, src.Objects[0], &waits)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.close()
+		src := sourceOf(write(t, false, cut(rec, 3000), opt...))
+		same(t, src, format.Options{Columns: []string{"c4", "c2"}}, 0, cut(want, 3000)...)
 		ds, err := Plan(t.Context(), src, format.Options{Columns: []string{"c4", "c2"}})
 		if err != nil {
 			t.Fatal(err)
@@ -237,5 +231,65 @@ func TestColumnsReadNothingElse(t *testing.T) {
 	}
 	if _, err := Plan(t.Context(), sourceOf(write(t, false, cut(rec, 1))), format.Options{Columns: []string{"none"}}); !errors.Is(err, format.ErrUsage) {
 		t.Errorf("a column that is not there: %v", err)
+	}
+}
+
+// TestSlicesOfEveryType: all types beside each other in batches too large to
+// be read whole, copied from the file and from a compressed batch.
+func TestSlicesOfEveryType(t *testing.T) {
+	rec := newDice(5).table(600, everyType...)
+	for _, opt := range [][]ipc.Option{nil, {ipc.WithLZ4()}} {
+		src := sourceOf(write(t, true, []arrow.RecordBatch{rec}, opt...))
+		same(t, src, format.Options{}, 0, rec)
+		same(t, src, format.Options{BatchRows: 13}, 0, rec)
+	}
+}
+
+// TestIndexIsMadeAgain: an index too large to be kept from planning is made
+// when the file is opened.
+func TestIndexIsMadeAgain(t *testing.T) {
+	rec := newDice(6).table(60, i32, str)
+	parts := cut(rec, 10, 0, 20)
+	src := sourceOf(write(t, false, parts), write(t, true, parts))
+	ds, err := Plan(t.Context(), src, format.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := ds.(*dataset)
+	d.kept, d.keptHeap = nil, 0
+	share := mem.New(d.Floor())
+	s, err := d.Open(t.Context(), share, stream.Cursor{Object: 0, Row: 15}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := int64(0)
+	for {
+		b, err := s.Next(t.Context())
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows += b.Rows()
+		b.Release()
+	}
+	s.Close()
+	if rows != 45+60 {
+		t.Errorf("%d rows", rows)
+	}
+	runtestEmpty(t, share)
+}
+
+// TestMetadataIsKept: of the schema and of fields, where extension types have
+// their names.
+func TestMetadataIsKept(t *testing.T) {
+	meta := arrow.NewMetadata([]string{"ARROW:extension:name"}, []string{"weir.test"})
+	more := arrow.NewMetadata([]string{"huggingface"}, []string{"{}"})
+	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: i32, Metadata: meta}}, &more)
+	rec := array.NewRecordBatch(schema, []arrow.Array{newDice(1).array(i32, 3)}, 3)
+	ds, err := Plan(t.Context(), sourceOf(write(t, false, []arrow.RecordBatch{rec})), format.Options{})
+	if err != nil || !ds.Schema().Equal(schema) || !ds.Schema().Metadata().Equal(more) || !ds.Schema().Field(0).Metadata.Equal(meta) {
+		t.Errorf("%v, %v", ds.Schema(), err)
 	}
 }

@@ -299,6 +299,9 @@ func (s *scan) Close() error {
 	s.closed = true
 	s.cur.drop()
 	s.closeFile()
+	if s.bodies.pool != nil {
+		s.bodies.pool.Close()
+	}
 	s.scratch.Free()
 	for _, b := range []*mem.Budget{s.slabs, s.held, s.dictReader.budget} {
 		b.Close()

@@ -1,8 +1,9 @@
 package csv
 
 import (
+	"encoding/binary"
 	"math"
-	"math/bits"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -44,9 +45,10 @@ func putsClock(t arrow.DataType) put {
 }
 
 func putTime(u arrow.TimeUnit) put {
+	per := perSecond(u)
 	return func(c *build.Column, b []byte) bool {
 		sec, nano, n, ok := clock(b)
-		v, exact := inUnit(sec, nano, u)
+		v, exact := inUnit(sec, nano, per)
 		if !ok || n != len(b) || !exact {
 			return false
 		}
@@ -56,9 +58,10 @@ func putTime(u arrow.TimeUnit) put {
 }
 
 func putInstant(u arrow.TimeUnit, zoned bool) put {
+	per := perSecond(u)
 	return func(c *build.Column, b []byte) bool {
 		sec, nano, zone, ok := instant(b)
-		v, exact := inUnit(sec, nano, u)
+		v, exact := inUnit(sec, nano, per)
 		if !ok || !exact || zone && !zoned {
 			return false
 		}
@@ -67,25 +70,24 @@ func putInstant(u arrow.TimeUnit, zoned bool) put {
 	}
 }
 
-// inUnit is a time in a unit; not exact: the unit cannot say it.
-func inUnit(sec int64, nano int, u arrow.TimeUnit) (v int64, exact bool) {
-	per := int64(1)
-	for range 3 * int(u) { // arrow counts units from seconds on by thousands
-		per *= 10
+func perSecond(u arrow.TimeUnit) int64 {
+	return int64(time.Second / u.Multiplier())
+}
+
+// inUnit is a time in units, of which there are per to the second; not exact:
+// they cannot say it.
+func inUnit(sec int64, nano int, per int64) (v int64, exact bool) {
+	const safe = math.MaxInt64/1_000_000_000 - 1
+	if sec > safe || sec < -safe {
+		if most := math.MaxInt64/per - 1; sec > most || sec < -most {
+			return 0, false
+		}
 	}
-	each := int(1e9 / per)
-	if nano%each != 0 {
-		return 0, false
+	if nano == 0 {
+		return sec * per, true
 	}
-	hi, lo := bits.Mul64(uint64(max(sec, -sec)), uint64(per))
-	if hi != 0 || lo > math.MaxInt64-1e9 {
-		return 0, false
-	}
-	v = int64(lo)
-	if sec < 0 {
-		v = -v
-	}
-	return v + int64(nano/each), true
+	each := int(1_000_000_000 / per)
+	return sec*per + int64(nano/each), nano%each == 0
 }
 
 // instant reads a date, or a date and a time of day with a T or a space
@@ -194,14 +196,19 @@ func date(b []byte) (day int32, n int, ok bool) {
 	if len(b) < 10 || b[4] != '-' || b[7] != '-' {
 		return 0, 0, false
 	}
-	c, ok1 := two(b)
-	y, ok2 := two(b[2:])
-	m, ok3 := two(b[5:])
-	d, ok4 := two(b[8:])
-	if !ok1 || !ok2 || !ok3 || !ok4 || m < 1 || m > 12 || d < 1 {
+	// Digits and signs at once: what differs from this pattern by more than a
+	// digit is no date.
+	x := binary.LittleEndian.Uint64(b) ^ 0x2d30302d30303030
+	z := binary.LittleEndian.Uint16(b[8:]) ^ 0x3030
+	if (x+0x7676767676767676|x)&0x8080808080808080 != 0 || (z+0x7676|z)&0x8080 != 0 {
 		return 0, 0, false
 	}
-	y += 100 * c
+	y := 1000*int(x&15) + 100*int(x>>8&15) + 10*int(x>>16&15) + int(x>>24&15)
+	m := 10*int(x>>40&15) + int(x>>48&15)
+	d := 10*int(z&15) + int(z>>8&15)
+	if m < 1 || m > 12 || d < 1 {
+		return 0, 0, false
+	}
 	leap := 0
 	if y%4 == 0 && (y%100 != 0 || y%400 == 0) {
 		leap = 1

@@ -111,7 +111,7 @@ func natural(b []byte) bool {
 
 func kindOfClock(b []byte) kind {
 	sec, nano, zone, ok := instant(b)
-	_, exact := inUnit(sec, nano, arrow.Microsecond)
+	_, exact := inUnit(sec, nano, perSecond(arrow.Microsecond))
 	switch {
 	case !ok || !exact:
 		return strings_
@@ -184,7 +184,22 @@ func (c *sampled) add(t text, none *nulls) {
 	case !t.quoted && (len(t.b) == 0 || none.has(t.b)):
 	case t.doubled:
 		c.kind = strings_
-	default:
+	case !c.kind.has(t.b):
 		c.kind = c.kind.with(kindOf(t.b))
 	}
+}
+
+// has says that b is of the kind, as most fields of a column are.
+func (k kind) has(b []byte) bool {
+	switch k {
+	case integers:
+		_, n, ok := number.Int64(b)
+		return ok && n == len(b) && natural(b)
+	case booleans:
+		_, ok := boolean(b)
+		return ok
+	case dates, instants, zoned:
+		return kindOfClock(b) == k
+	}
+	return false
 }

@@ -2,8 +2,10 @@ package csv
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -36,7 +38,7 @@ const (
 // step is what is done with one field of a record.
 type step struct {
 	how    how
-	exact  bool // an int64 that a needless zero or a plus makes a string
+	given  bool // the type is not inferred
 	last   bool
 	stop   byte // what ends the field: the delimiter, or a line feed for the last
 	put    put
@@ -118,7 +120,7 @@ func (p *parser) record(data []byte, i int) (end int, err error) {
 			}
 		case int64s:
 			v, n, ok := number.Int64(data[i:])
-			if k := s.behind(data, i+n); ok && k > 0 && (!s.exact || natural(data[i:k])) {
+			if k := s.behind(data, i+n); ok && k > 0 && (s.given || natural(data[i:k])) {
 				s.column.Uint64(uint64(v))
 				i = k
 				continue
@@ -130,6 +132,11 @@ func (p *parser) record(data []byte, i int) (end int, err error) {
 				} else {
 					s.column.Bytes(data[i:k])
 				}
+				i = k + 1
+				continue
+			}
+		case others:
+			if k := p.end(data, i); k < len(data) && data[k] == s.stop && k > i && p.none.longest == 0 && s.put(s.column, data[i:k]) {
 				i = k + 1
 				continue
 			}
@@ -177,7 +184,7 @@ func (p *parser) field(s *step, data []byte, i int) (after int, last bool, err e
 		s.column.Null()
 	case t.doubled && s.how == texts:
 		undouble(s.column, t.b)
-	case s.exact && !natural(t.b) || !s.put(s.column, t.b):
+	case !s.put(s.column, t.b):
 		return 0, false, errValue
 	}
 	if t.quoted {
@@ -192,17 +199,32 @@ func undouble(c *build.Column, b []byte) {
 	if dst == nil {
 		return // the batch is full; the row comes again
 	}
-	n := 0
-	for {
-		k := bytes.IndexByte(b, quote)
-		if k < 0 {
-			break
+	c.Commit(single(dst, b))
+}
+
+// single copies b with one quote for every two, and says how many bytes that
+// are. dst is eight bytes longer than b at least; they are spoiled.
+func single(dst, b []byte) (n int) {
+	i := 0
+	for len(b)-i >= 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		binary.LittleEndian.PutUint64(dst[n:], x)
+		m := zeroBytes(x ^ ones*quote)
+		if m == 0 {
+			i, n = i+8, n+8
+			continue
 		}
-		n += copy(dst[n:], b[:k+1])
-		b = b[k+2:]
+		k := bits.TrailingZeros64(m)>>3 + 1
+		i, n = i+k+1, n+k
 	}
-	n += copy(dst[n:], b)
-	c.Commit(n)
+	for ; i < len(b); i++ {
+		dst[n] = b[i]
+		n++
+		if b[i] == quote {
+			i++
+		}
+	}
+	return n
 }
 
 // bad says what is wrong with the record at piece.At.
@@ -224,15 +246,26 @@ func (p *parser) bad(piece *engine.Piece, cause error) *engine.Bad {
 		return out
 	case errors.Is(cause, errValue):
 		t, _, _, _ := p.next(data, p.at)
-		f := p.steps[p.fault].column.Field
-		out.Err = fmt.Errorf("column %q: %s is not %s %s; say in a schema that the column is a string, or name the word as a null",
-			f.Name, excerpt(t.b), article(f.Type.String()), f.Type)
+		s := &p.steps[p.fault]
+		f := s.column.Field
+		out.Err = fmt.Errorf("column %q: %s is not %s %s; %s", f.Name, excerpt(t.b), article(f.Type.String()), f.Type, s.wayOut(t.b))
 	default:
 		out.Err = cause
 	}
 	out.At = p.at
 	out.Line += int64(bytes.Count(data[piece.At:p.at], []byte{'\n'}))
 	return out
+}
+
+// wayOut is what can be done about a field that is no value of its column.
+func (s *step) wayOut(b []byte) string {
+	switch {
+	case s.given:
+		return "give the column another type, or name the word as a null"
+	case kindOf(b) == strings_:
+		return "name the word as a null, or give the column the type string in a schema"
+	}
+	return "a larger sample would show it, a schema can give the column its type"
 }
 
 func plural(n int, word string) string {

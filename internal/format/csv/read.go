@@ -112,6 +112,12 @@ type column struct {
 // visit takes a piece of the sample.
 func (p *planning) visit(object int, data []byte, final bool) (int, error) {
 	first := p.object[object] == unseen
+	if first && front(data, true) == len(data) {
+		if final {
+			p.object[object] = hollow
+		}
+		return 0, nil
+	}
 	if first && !final && p.delim == 0 && len(data) < guessBytes {
 		return 0, nil
 	}
@@ -155,9 +161,6 @@ func (p *planning) begin(object int, data []byte) (at int, err error) {
 	}
 	if names == nil {
 		p.object[object] = hollow
-		if p.delim != 0 && p.opt.Delimiter == 0 && p.names == nil {
-			p.dialect = dialect{} // it was guessed from nothing
-		}
 		return len(data), nil
 	}
 	if fields := len(names); p.opt.NoHeader {
@@ -198,6 +201,10 @@ func (p *planning) readHeader(ctx context.Context, object int) error {
 			return err
 		}
 		final := len(head) < n
+		if front(head, true) == len(head) && final {
+			p.object[object] = hollow
+			return nil
+		}
 		p.guess(object, head, final)
 		_, to, _ := (&cutter{dialect: p.dialect, header: !p.opt.NoHeader}).Cut(head, final)
 		if to > 0 || final {
@@ -278,7 +285,7 @@ func (s *step) read(to *build.Column, c column, none *nulls) error {
 	if err != nil {
 		return fmt.Errorf("column %q: %w", c.field.Name, err)
 	}
-	s.put, s.column, s.how = put, to, others
+	s.put, s.column, s.how, s.given = put, to, others, c.given
 	switch c.field.Type.ID() {
 	case arrow.STRING:
 		s.how = texts
@@ -287,7 +294,9 @@ func (s *step) read(to *build.Column, c column, none *nulls) error {
 			s.how = float64s
 		}
 	case arrow.INT64:
-		s.exact = !c.given
+		if !c.given {
+			s.put = putNatural
+		}
 		if !none.number {
 			s.how = int64s
 		}

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"compress/gzip"
 	stdcsv "encoding/csv"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +21,7 @@ import (
 
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/format/formattest"
+	"github.com/weir-data/weir/internal/store"
 )
 
 // table builds what formattest wants; nil is null.
@@ -232,4 +236,44 @@ func TestDoublesAreExact(t *testing.T) {
 	if err != nil || i != n {
 		t.Errorf("%d numbers, want %d: %v", i, n, err)
 	}
+}
+
+// A value of another type behind the sample is an error with a way out, and a
+// code with a zero before it is not made a number.
+func TestValuesBehindTheSampleAreHeldToItsTypes(t *testing.T) {
+	for value, want := range map[string]string{
+		"1.5":    `column "n": "1.5" is not an int64; a larger sample would show it, a schema can give the column its type`,
+		"007":    `column "n": "007" is not an int64; name the word as a null, or give the column the type string in a schema`,
+		"N/A":    `column "n": "N/A" is not an int64; name the word as a null, or give the column the type string in a schema`,
+		"\"+5\"": `column "n": "+5" is not an int64; name the word as a null, or give the column the type string in a schema`,
+	} {
+		data := "n,m\n" + strings.Repeat("12345678,1\n", 2000) + value + ",1\n"
+		_, err := readFile(t, data, format.Options{Delimiter: ',', Sample: 1000})
+		if err == nil || !strings.HasSuffix(err.Error(), "line 2002, byte 22004: "+want) || !errors.Is(err, format.ErrData) {
+			t.Errorf("%s: %v", value, err)
+		}
+	}
+}
+
+func TestCellsOfManyMegabytesAreRead(t *testing.T) {
+	cell := strings.Repeat("text, with \"quotes\"\nand lines ", 300_000)
+	data := "id,cell\n1,x\n2,\"" + strings.ReplaceAll(cell, `"`, `""`) + "\"\n3,y\n"
+	rows, err := readFile(t, data, format.Options{})
+	if err != nil || len(rows) != 3 || rows[1] != fmt.Sprintf("[2 %q]", cell) {
+		t.Errorf("%d rows, %v", len(rows), err)
+	}
+}
+
+// readFile reads a file of its own; rows are lines of text.
+func readFile(t *testing.T, data string, opt format.Options) ([]string, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.csv")
+	if err := os.WriteFile(path, []byte(data), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	src := format.Source{Store: store.New(store.Options{}), Objects: []store.Object{{URL: path, Size: int64(len(data))}}}
+	err := readAll(&b, src, opt)
+	rows := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	return rows[1:], err
 }

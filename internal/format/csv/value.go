@@ -147,6 +147,16 @@ func putSigned(bits int) put {
 	}
 }
 
+// putNatural appends an int64 that is written as it would be printed: a column
+// whose type is inferred loses nothing.
+func putNatural(c *build.Column, b []byte) bool {
+	v, n, ok := number.Int64(b)
+	if ok = ok && n == len(b) && natural(b); ok {
+		c.Uint64(uint64(v))
+	}
+	return ok
+}
+
 func putUnsigned(bits int) put {
 	most := uint64(math.MaxUint64) >> (64 - bits)
 	return func(c *build.Column, b []byte) bool {

@@ -19,7 +19,8 @@ import (
 type cutter struct {
 	path  []string
 	state state
-	level int // keys of path that were found
+	begun bool // the first bytes were seen
+	level int  // keys of path that were found
 	walk  walk
 	seen  int // bytes at the front of the data to come that were walked over
 }
@@ -98,13 +99,17 @@ func (c *cutter) bad(at int, err error) error { return &records.Bad{At: at, Line
 // that is, or how much of it data has.
 func (c *cutter) open(data []byte, final bool) (int, error) {
 	i := 0
+	if !c.begun {
+		if len(data) < len(bom) && !final {
+			return 0, nil
+		}
+		c.begun = true
+		i = len(data) - len(bytes.TrimPrefix(data, bom))
+	}
 	for {
 		if c.state == skipping {
 			i = c.walk.step(data, i)
 		} else {
-			if c.state == opening && c.level == 0 && i == 0 && bytes.HasPrefix(data, bom) {
-				i = len(bom)
-			}
 			i += len(data[i:]) - len(bytes.TrimLeft(data[i:], " \t\r\n"))
 		}
 		if i == len(data) {

@@ -1,6 +1,7 @@
 package json
 
 import (
+	"bytes"
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -19,6 +20,7 @@ type shape struct {
 	elem   *shape
 	fields []member
 	byName map[string]int
+	next   int // the field that is expected
 }
 
 type member struct {
@@ -74,12 +76,20 @@ func (sh *shape) schema() []arrow.Field {
 
 // at is the shape of the values of a key.
 func (sh *shape) at(name []byte) *member {
+	if sh.next == len(sh.fields) {
+		sh.next = 0
+	}
+	if i := sh.next; i < len(sh.fields) && sh.fields[i].name == string(name) {
+		sh.next++
+		return &sh.fields[i]
+	}
 	i, ok := sh.byName[string(name)]
-	if !ok {
+	if sh.next = i + 1; !ok {
 		if sh.byName == nil {
 			sh.byName = map[string]int{}
 		}
 		i = len(sh.fields)
+		sh.next = i + 1
 		sh.byName[string(name)] = i
 		sh.fields = append(sh.fields, member{name: string(name), shape: new(shape)})
 	}
@@ -162,8 +172,10 @@ func numberKind(p []byte) kinds {
 	if k == len(p) && p[0] != '-' && fitsUint64(p) {
 		return sawLarge
 	}
-	if f, _, ok := number.Float64(p); ok && math.IsInf(f, 0) {
-		return sawString // no float64 has it: it is kept as text
+	if len(p) > 300 || bytes.IndexByte(p, 'e') >= 0 || bytes.IndexByte(p, 'E') >= 0 {
+		if f, _, ok := number.Float64(p); !ok && p[0] <= '9' || math.IsInf(f, 0) {
+			return sawString // no float64 has it: it is kept as text
+		}
 	}
 	return sawFloat
 }

@@ -160,7 +160,7 @@ func (s *scanner) value(nd *node, i int) int {
 		}
 		return end
 	case int64s:
-		v, k, ok := number.Int64(s.b[i:])
+		v, k, ok := number.Int64(s.number(i))
 		if end := i + k; ok && s.isInt(i, end) {
 			nd.col.Uint64(uint64(v))
 			return end

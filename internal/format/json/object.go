@@ -1,6 +1,10 @@
 package json
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/weir-data/weir/internal/format/records"
+)
 
 const (
 	// keyMost is the bytes of the longest key, escaped, of a row or a struct.
@@ -61,7 +65,7 @@ func (f *field) stands(b []byte, i int) bool {
 	if (load(b, i)^f.word[0])&f.mask[0]|(load(b, i+8)^f.word[1])&f.mask[1] != 0 {
 		return false
 	}
-	return f.rest == "" || i+f.size <= len(b) && string(b[i+16:i+f.size]) == f.rest
+	return f.rest == "" || i+f.size+records.Slack/4 <= len(b) && string(b[i+16:i+f.size]) == f.rest
 }
 
 // members reads an object from behind its brace. Its columns have had `have`
@@ -103,13 +107,13 @@ func (s *scanner) members(o *object, i, have int) int {
 			continue
 		}
 		if b[i] == '}' {
-			return i + 1
+			return s.closed(i)
 		}
 		switch i = s.gap(i); b[i] {
 		case ',':
 			i = s.gap(i + 1)
 		case '}':
-			return i + 1
+			return s.closed(i)
 		default:
 			return s.unexpected(i, "',' or '}'")
 		}
@@ -209,7 +213,7 @@ func (s *scanner) list(elem *node, i int) (count, end int) {
 		case ',':
 			i = s.gap(i + 1)
 		case ']':
-			return count, i + 1
+			return count, s.closed(i)
 		default:
 			return 0, s.unexpected(i, "',' or ']'")
 		}
@@ -243,7 +247,7 @@ func (s *scanner) entries(nd *node, i int) int {
 		case ',':
 			i = s.gap(i + 1)
 		case '}':
-			return i + 1
+			return s.closed(i)
 		default:
 			return s.unexpected(i, "',' or '}'")
 		}

@@ -54,7 +54,7 @@ func (s *scanner) rare(nd *node, i int) int {
 }
 
 func (s *scanner) integer(nd *node, i int) (int, bool) {
-	v, k, ok := number.Int64(s.b[i:])
+	v, k, ok := number.Int64(s.number(i))
 	end := i + k
 	if !s.isInt(i, end) {
 		return i, false

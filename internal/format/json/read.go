@@ -133,8 +133,10 @@ func (v *survey) sample(ctx context.Context, src format.Source, opt format.Optio
 			return len(data), nil
 		}
 		if from < to {
-			// The sample has no slack behind it.
-			piece := append(make([]byte, 0, to-from+records.Slack), data[from:to]...)
+			piece := data[from:to]
+			if cap(piece)-len(piece) < records.Slack {
+				piece = append(make([]byte, 0, to-from+records.Slack), piece...)
+			}
 			p := records.Piece{Data: piece, First: first, Last: final}
 			bad := r.each(&p)
 			if bad != nil && v.bad == nil && opt.Bad == nil && v.top.kinds == 0 {

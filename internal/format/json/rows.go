@@ -102,9 +102,12 @@ func (r *rows) row(i int) int {
 	if end < 0 && r.typed {
 		// A row that is no JSON is told as that.
 		at, err := r.at, r.err
-		if r.pass(i, 0) < 0 {
+		switch sound := r.pass(i, 0); {
+		case sound > r.n:
+			r.unexpected(sound, "the end of a value")
+		case sound < 0:
 			r.keys = r.keys[:0]
-		} else {
+		default:
 			r.at, r.err = at, err
 		}
 	}
@@ -181,7 +184,7 @@ func (r *rows) failed(p *records.Piece, next int, lines int64) error {
 		return nil
 	}
 	err := r.err
-	if len(r.keys) > 0 {
+	if len(r.keys) > 0 && r.at < r.n {
 		slices.Reverse(r.keys)
 		err = fmt.Errorf("column %q: %w", strings.Join(r.keys, "."), err)
 	}

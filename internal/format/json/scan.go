@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/weir-data/weir/internal/format/number"
+	"github.com/weir-data/weir/internal/format/records"
 )
 
 // depthMost is how deep values may be nested.
@@ -64,7 +65,7 @@ func (s *scanner) fail(at int, format string, args ...any) int {
 func (s *scanner) unexpected(i int, want string) int {
 	switch {
 	case i >= s.n:
-		return s.fail(s.n, "it ends where %s should be: %w", want, io.ErrUnexpectedEOF)
+		return s.fail(s.n, "the data ends inside a row: %w", io.ErrUnexpectedEOF)
 	case s.b[i] == '\n':
 		return s.fail(i, "the line ends where %s should be; if rows are not lines, --field names the array that has them", want)
 	case s.b[i] >= 0x80:
@@ -115,6 +116,15 @@ func (s *scanner) pass(i, depth int) int {
 	return s.passNumber(i)
 }
 
+// closed passes over the bracket at i. Many of them may lie behind n, so that
+// the end is looked for here.
+func (s *scanner) closed(i int) int {
+	if i >= s.n {
+		return s.unexpected(i, "the end of a value")
+	}
+	return i + 1
+}
+
 func (s *scanner) passObject(i, depth int) int {
 	i = s.gap(i)
 	if s.b[i] == '}' {
@@ -137,7 +147,7 @@ func (s *scanner) passObject(i, depth int) int {
 		case ',':
 			i = s.gap(i + 1)
 		case '}':
-			return i + 1
+			return s.closed(i)
 		default:
 			return s.unexpected(i, "',' or '}'")
 		}
@@ -157,7 +167,7 @@ func (s *scanner) passArray(i, depth int) int {
 		case ',':
 			i = s.gap(i + 1)
 		case ']':
-			return i + 1
+			return s.closed(i)
 		default:
 			return s.unexpected(i, "',' or ']'")
 		}
@@ -216,12 +226,16 @@ func (s *scanner) float(i int) (v float64, end int, ok bool) {
 	if c-'0' > 9 && (c != '-' || s.b[i+1] == 'I') {
 		return s.unbounded(i)
 	}
-	v, k, ok := number.Float64(s.b[i:])
-	if !ok || !number.JSON(s.b[i:i+k]) || v-v != 0 {
+	v, k, ok := number.Float64(s.number(i))
+	if !ok || !number.JSON(s.b[i:i+k]) || v-v != 0 || s.b[i+k]|0x20 == 'e' {
 		return 0, i, false
 	}
 	return v, i + k, true
 }
+
+// number is where the digits at i may go on to: not to the end of b, behind
+// which nobody looks.
+func (s *scanner) number(i int) []byte { return s.b[i : len(s.b)-records.Slack/4] }
 
 // unbounded reads what Python writes for floats that JSON has no number for.
 func (s *scanner) unbounded(i int) (v float64, end int, ok bool) {

@@ -21,22 +21,36 @@ import (
 )
 
 // slacked is data with what may be read behind it.
-func slacked(data []byte) []byte {
-	return append(bytes.Clone(data), make([]byte, records.Slack)...)[:len(data)]
+func slacked(data []byte) []byte { return filled(data, "\x00") }
+
+// filled is slacked with some text again and again behind the data.
+func filled(data []byte, with string) []byte {
+	all := append(bytes.Clone(data), strings.Repeat(with, records.Slack)[:records.Slack]...)
+	return all[:len(data):len(all)]
 }
+
+// ram is for the batches of tests.
+var ram = mem.New(1 << 28)
 
 // parse reads one piece as Plan and a stream would, and passes over bad rows.
 func parse(t testing.TB, data []byte, f framing) (arrow.RecordBatch, []*records.Bad) {
 	t.Helper()
+	data = slacked(data)
+	return parseWith(t, data, data, f)
+}
+
+// parseWith is parse with the schema of a sample; both have slack.
+func parseWith(t testing.TB, sample, data []byte, f framing) (arrow.RecordBatch, []*records.Bad) {
+	t.Helper()
 	var v survey
 	rs := rows{framing: f, sink: &v}
-	rs.each(&records.Piece{Data: slacked(data), First: true, Last: true})
+	rs.each(&records.Piece{Data: sample, First: true, Last: true})
 	schema := arrow.NewSchema(v.top.schema(), nil)
 	b, err := build.New(schema)
 	if err != nil {
 		t.Fatal(err)
 	}
-	block, err := mem.New(1<<26).Map(t.Context(), 1<<20+16*len(data)+4*b.Least())
+	block, err := ram.Map(t.Context(), 64<<10+16*len(data)+4*b.Least())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +64,7 @@ func parse(t testing.TB, data []byte, f framing) (arrow.RecordBatch, []*records.
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := records.Piece{Data: slacked(data), First: true, Last: true}
+	p := records.Piece{Data: data, First: true, Last: true}
 	var bads []*records.Bad
 	for p.At < len(p.Data) {
 		err := r.Parse(&p)
@@ -287,23 +301,63 @@ func FuzzPlainRun(f *testing.F) {
 	})
 }
 
-func TestInvalidIsWhatUTF8SaysIsNot(t *testing.T) {
+func TestValidIsWhatUTF8SaysIs(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
-	for range 200_000 {
+	edges := []byte{'a', 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff}
+	sound := 0
+	for range 300_000 {
 		p := make([]byte, rnd.IntN(14))
 		for i := range p {
-			p[i] = []byte{'a', 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc2, 0xdf, 0xe0, 0xe1, 0xed, 0xef, 0xf0, 0xf3, 0xf4, 0xf5, 0xff}[rnd.IntN(20)]
-		}
-		want := -1
-		for i := 0; i < len(p) && want < 0; {
-			r, n := utf8.DecodeRune(p[i:])
-			if r == utf8.RuneError && n == 1 {
-				want = i
+			p[i] = edges[rnd.IntN(len(edges))]
+			if rnd.IntN(2) == 0 {
+				p[i] = edges[2+rnd.IntN(6)]
 			}
-			i += n
 		}
-		if got := invalid(p); got != want {
-			t.Fatalf("%x: %d, want %d", p, got, want)
+		if rnd.IntN(3) == 0 {
+			p = append(p[:len(p)/4], string(rune(rnd.IntN(0x110000)))+"text"+string(rune(rnd.IntN(0x110000)))...)
+		}
+		want := utf8.Valid(p)
+		if got := valid(p); got != want {
+			t.Fatalf("%x: %v", p, got)
+		}
+		if want {
+			sound++
+		}
+	}
+	if sound < 1000 {
+		t.Errorf("only %d were UTF-8", sound)
+	}
+}
+
+// A piece is often followed by bytes that would go on with its last value.
+func TestWhatLiesBehindAPieceDoesNotCount(t *testing.T) {
+	deep := strings.Repeat("[", 70) + `{"k":12}` + strings.Repeat("]", 70)
+	whole := `{"a":` + deep + `,"a key that is longer than others":"texté\u00e9","f":-1.5e3,"o":{"n":null,"t":true},"mixed":[1,"x",{}]}`
+	text := []byte(whole + "\n" + `{"mixed":{"a":[]}}` + "\n")
+	for _, f := range []framing{{}, {array: true}} {
+		doc := text
+		if f.array {
+			doc = []byte("[" + strings.Replace(strings.TrimSpace(string(text)), "\n", ",\n", 1) + "]")
+		}
+		for n := range doc {
+			if n%9 != 0 && (doc[n] == '[' || doc[n] == ']') {
+				continue
+			}
+			want := ""
+			for _, fill := range []string{"\x00", "]", "}", "}]", "1", `"`, `\`, `\u`, " ", ",", "[", "\n", `"a":`, "é", string(doc[n:])} {
+				rec, bads := parseWith(t, slacked(doc), filled(doc[:n], fill), f)
+				got := fmt.Sprint(rec.NumRows())
+				for _, b := range bads {
+					got += fmt.Sprintf("; %d, %d, %d: %v", b.At, b.Line, b.Next, b.Err)
+				}
+				rec.Release()
+				if want == "" {
+					want = got
+				}
+				if got != want {
+					t.Fatalf("the first %d bytes with %q behind them: %s; want %s", n, fill, got, want)
+				}
+			}
 		}
 	}
 }
@@ -312,10 +366,11 @@ func TestDepthIsLimited(t *testing.T) {
 	deep := func(n int) []byte {
 		return []byte(`{"a":` + strings.Repeat("[", n) + strings.Repeat("]", n) + "}")
 	}
-	if rec, bads := parse(t, deep(depthMost-1), framing{}); len(bads) > 0 || rec.NumRows() != 1 {
-		t.Error(bads)
-	}
-	if _, bads := parse(t, deep(100_000), framing{}); len(bads) != 1 {
-		t.Error("not refused")
+	for _, c := range []struct{ depth, bad int }{{depthMost - 1, 0}, {depthMost, 1}, {100_000, 1}} {
+		rec, bads := parse(t, deep(c.depth), framing{})
+		if len(bads) != c.bad {
+			t.Errorf("%d deep: %v", c.depth, bads)
+		}
+		rec.Release()
 	}
 }

@@ -14,9 +14,10 @@ const (
 
 // special marks the bytes of x that end a run of plain text in a string:
 // quotes, backslashes and control characters. The lowest mark is right; those
-// above it may be wrong.
+// above it may be wrong. A quote with its second bit turned is a space, just
+// above the control characters, which stay below it.
 func special(x uint64) uint64 {
-	return ((x ^ '"'*ones - ones) | (x ^ '\\'*ones - ones) | (x - ' '*ones)) & ^x & highs
+	return ((x ^ 0x02*ones - 0x21*ones) | (x ^ '\\'*ones - ones)) & ^x & highs
 }
 
 // text appends the string that begins at i, behind its quote.
@@ -54,7 +55,7 @@ func (s *scanner) unescape(c *build.Column, i int) ([]byte, int) {
 			}
 			i, j, high = start, 0, 0
 		case s.b[i] == '"':
-			if high&highs != 0 && invalid(dst[:j]) >= 0 {
+			if high&highs != 0 && !valid(dst[:j]) {
 				return nil, s.notUTF8(start)
 			}
 			return dst[:j], i + 1
@@ -132,10 +133,12 @@ func (s *scanner) passString(i int) int {
 			continue
 		}
 		high |= x & (m&-m - 1)
-		i += bits.TrailingZeros64(m) >> 3
+		if i += bits.TrailingZeros64(m) >> 3; i >= s.n {
+			break
+		}
 		switch {
 		case b[i] == '"':
-			if high&highs != 0 && invalid(b[start:i]) >= 0 {
+			if high&highs != 0 && !valid(b[start:i]) {
 				return s.notUTF8(start)
 			}
 			return i + 1
@@ -174,44 +177,12 @@ func (s *scanner) badEscape(i int) int {
 
 // notUTF8 fails where the string that begins at i does.
 func (s *scanner) notUTF8(i int) int {
-	k := i + invalid(s.b[i:s.n])
-	if k < i {
-		return s.unexpected(s.n, "the end of a string")
-	}
-	return s.fail(k, "byte %#x in a string is not UTF-8", s.b[k])
-}
-
-// invalid is the place of the first byte of p that is not UTF-8, or -1.
-func invalid(p []byte) int {
-	for i := 0; i < len(p); {
-		if len(p)-i >= 8 && load(p, i)&highs == 0 {
-			i += 8
-			continue
-		}
-		c := p[i]
-		if c < utf8.RuneSelf {
-			i++
-			continue
-		}
-		size := 0
-		switch rest := p[i:]; {
-		case c < 0xe0:
-			if c >= 0xc2 && len(rest) > 1 && rest[1]>>6 == 2 {
-				size = 2
-			}
-		case c < 0xf0:
-			if len(rest) > 2 && rest[1]>>6 == 2 && rest[2]>>6 == 2 && (c != 0xe0 || rest[1] >= 0xa0) && (c != 0xed || rest[1] < 0xa0) {
-				size = 3
-			}
-		case c < 0xf5:
-			if len(rest) > 3 && rest[1]>>6 == 2 && rest[2]>>6 == 2 && rest[3]>>6 == 2 && (c != 0xf0 || rest[1] >= 0x90) && (c != 0xf4 || rest[1] < 0x90) {
-				size = 4
-			}
-		}
-		if size == 0 {
-			return i
+	for i < s.n {
+		r, size := utf8.DecodeRune(s.b[i:s.n])
+		if r == utf8.RuneError && size == 1 {
+			return s.fail(i, "byte %#x in a string is not UTF-8", s.b[i])
 		}
 		i += size
 	}
-	return -1
+	return s.unexpected(i, "the end of a string")
 }

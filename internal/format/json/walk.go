@@ -1,6 +1,9 @@
 package json
 
-import "math/bits"
+import (
+	"bytes"
+	"math/bits"
+)
 
 // walk goes over JSON by its strings and brackets alone, piece by piece.
 type walk struct {
@@ -47,27 +50,29 @@ func (w *walk) quote(data []byte, i int) int {
 		w.escaped = false
 		i++
 	}
+	start := i
 	for i < len(data) {
-		if len(data)-i >= 8 {
-			x := load(data, i)
-			m := ((x ^ '"'*ones - ones) | (x ^ '\\'*ones - ones)) & ^x & highs
-			if m == 0 {
-				i += 8
-				continue
-			}
-			i += bits.TrailingZeros64(m) >> 3
+		k := bytes.IndexByte(data[i:], '"')
+		if k < 0 {
+			w.escaped = escapes(data[start:])
+			break
 		}
-		switch data[i] {
-		case '"':
+		if i += k + 1; !escapes(data[start : i-1]) {
 			w.quoted = false
-			return i + 1
-		case '\\':
-			w.escaped = i+1 == len(data)
-			i++
+			return i
 		}
-		i++
 	}
 	return len(data)
+}
+
+// escapes says whether what comes behind p, the beginning of a string, is
+// escaped.
+func escapes(p []byte) bool {
+	n := len(p)
+	for n > 0 && p[n-1] == '\\' {
+		n--
+	}
+	return (len(p)-n)&1 != 0
 }
 
 // outside is the place of the first quote or bracket from i on.

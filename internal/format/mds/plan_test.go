@@ -75,7 +75,7 @@ func readAll(t testing.TB, names []string, files [][]byte, edit func(*format.Opt
 		return outcome{err: err}
 	}
 	o.info = ds.Info()
-	share := mem.New(ds.Floor() + 64<<20)
+	share := mem.New(1 << 40) // all batches are kept
 	s, err := ds.Open(context.Background(), share, stream.Cursor{}, nil)
 	if err != nil {
 		return outcome{err: err}
@@ -162,7 +162,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 	spoiled[len(raw)-1] ^= 1
 	offset := append([]byte{}, raw...)
 	offset[9]++
-	_, _, pickled := made{columns: []column{{"p", "pkl", 0}}, name: "s.mds"}.files(t)
+	_, pickle, pickled := made{columns: []column{{"p", "pkl", 0}}, name: "s.mds"}.files(t)
 	for _, c := range []struct {
 		files [][]byte
 		kind  error
@@ -177,10 +177,10 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{edit(func(e map[string]any) { e["column_sizes"] = []any{4, nil} }), format.ErrData, `column "id": int has values of 8 bytes`},
 		{edit(func(e map[string]any) { e["format"] = "xsv" }), format.ErrData, `a shard of format "xsv"`},
 		{edit(func(e map[string]any) { e["version"] = 3 }), format.ErrData, "version 3"},
-		{[][]byte{[]byte(`{"shards": [`), raw}, io.ErrUnexpectedEOF, "index.json: byte 12"},
+		{[][]byte{[]byte(`{"shards": [`), raw}, io.ErrUnexpectedEOF, "index.json: shard 0: byte 12"},
 		{[][]byte{[]byte(`{"version": 2}`), raw}, format.ErrData, `no "shards"`},
 		{[][]byte{index(t, e, e), raw}, format.ErrData, "s.mds: it is listed twice"},
-		{[][]byte{index(t, pickled), raw}, format.ErrUsage, `column "p": pkl is not read`},
+		{[][]byte{index(t, pickled), pickle}, format.ErrUsage, `column "p": pkl is not read`},
 		{[][]byte{index(t, func() map[string]any { info(e)["hashes"] = nil; return e }()), offset}, format.ErrData, "s.mds: byte"},
 	} {
 		got := readAll(t, []string{"index.json", shard}, c.files, nil)

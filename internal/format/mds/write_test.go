@@ -68,7 +68,7 @@ func TestShardIsThatOfMDSWriter(t *testing.T) {
 	if got := fmt.Sprintf("%x", files[1]); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if sum := fmt.Sprintf("%x", sha256.Sum256(files[1])); !strings.HasPrefix(sum, "1579f06d") || !strings.HasSuffix(sum, "4a409bcd") {
+	if sum := fmt.Sprintf("%x", sha256.Sum256(files[1])); sum != "1579f06db1a0516d700a0954a3607f095823f8fcf3e270565c3f9c8b6a409bcd" {
 		t.Error(sum)
 	}
 	index := `{"shards": [{"column_encodings": ["int", "str"], "column_names": ["id", "text"], "column_sizes": [8, null], ` +
@@ -109,6 +109,9 @@ func TestWrittenIsRead(t *testing.T) {
 	want := array.NewRecordBatch(arrow.NewSchema(fields, nil), cols, rec.NumRows())
 	for _, codec := range []string{"", "br", "br:0", "bz2:1", "gz", "gzip:9", "snappy", "zstd", "zstd:12"} {
 		for name := range hashes {
+			if codec != "" && name != "sha1" && name != "xxh3_64" {
+				continue
+			}
 			names, files := written(t, want, format.WriteOptions{Codec: codec, Hashes: []string{name}, PartSize: 1})
 			got := readAll(t, names, files, nil)
 			if got.err != nil || len(got.records) != 2 {
@@ -214,8 +217,8 @@ func TestTypesWithoutAnEncodingOfTheirOwn(t *testing.T) {
 		{arrow.FixedWidthTypes.Boolean, `true`, "uint8", `1`},
 		{&arrow.Decimal128Type{Precision: 5, Scale: 2}, `"1.50"`, "str_decimal", `1.50`},
 		{arrow.FixedWidthTypes.Date32, `"2020-02-29"`, "str", `2020-02-29`},
-		{list(arrow.PrimitiveTypes.Int32), `[1,-2]`, "ndarray:int32", `{"shape":[2],"data":[1,-2]}`},
-		{list(arrow.PrimitiveTypes.Int32), `[]`, "ndarray:int32", `{"shape":[0],"data":[]}`},
+		{list(arrow.PrimitiveTypes.Int32), `[1,-2]`, "ndarray:int32", `{"data":[1,-2],"shape":[2]}`},
+		{list(arrow.PrimitiveTypes.Int32), `[]`, "ndarray:int32", `{"data":[],"shape":[0]}`},
 		{arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float32), `[1,2]`, "ndarray:float32:2", `[1,2]`},
 		{list(arrow.BinaryTypes.String), `["a",null]`, "json", `["a",null]`},
 		{arrow.StructOf(arrow.Field{Name: "x", Type: arrow.PrimitiveTypes.Int8, Nullable: true}), `{"x":null}`, "json", `{"x":null}`},

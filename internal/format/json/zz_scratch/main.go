@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"runtime/pprof"
 	"strconv"
 	"time"
@@ -40,7 +39,6 @@ func main() {
 	threads, _ := strconv.Atoi(os.Getenv("THREADS"))
 	if f := os.Getenv("PROF"); f != "" {
 		w, _ := os.Create(f)
-		runtime.SetCPUProfileRate(1000)
 		pprof.StartCPUProfile(w)
 		defer pprof.StopCPUProfile()
 	}

@@ -80,8 +80,8 @@ func (c compression) heap(page int) int64 {
 		tables := map[zstd.EncoderLevel]int64{zstd.SpeedFastest: 640 << 10, zstd.SpeedDefault: 1700 << 10,
 			zstd.SpeedBetterCompression: 5600 << 10, zstd.SpeedBestCompression: 37 << 20}
 		return tables[zstd.EncoderLevelFromZstd(c.level)] + 4*int64(window(page)) + 1<<20
-	case "lz4", "lz4_raw":
-		return 160 << 10
+	case "snappy", "lz4", "lz4_raw":
+		return 160 << 10 // a hash table
 	}
 	return 0
 }
@@ -100,7 +100,7 @@ type compressor struct {
 		io.WriteCloser
 		Reset(io.Writer)
 	}
-	lz4  lz4.Compressor
+	lz4  *lz4.Compressor
 	sink sink
 }
 
@@ -112,6 +112,8 @@ func newCompressor(c compression, page int) (*compressor, error) {
 	case "zstd":
 		out.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(c.level)),
 			zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithWindowSize(window(page)))
+	case "lz4", "lz4_raw":
+		out.lz4 = new(lz4.Compressor)
 	case "gzip":
 		out.stream, err = gzip.NewWriterLevel(&out.sink, c.level)
 	case "brotli":
