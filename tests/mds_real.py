@@ -58,7 +58,7 @@ def typed(kind: str, *shape: int) -> Callable[[int], np.ndarray]:
 
 
 def growing(kind: str) -> Callable[[int], np.ndarray]:
-    return lambda i: np.arange(2 * (i % 5), dtype=kind).reshape(2, -1)
+    return lambda i: np.arange(2 * (1 + i % 5), dtype=kind).reshape(2, -1)
 
 
 def of_shape(array: np.ndarray) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def write_all(folder: Path) -> None:
         rows = [{"id": i, "value": v} for i, v in enumerate(values)]
         write(folder, f"encoding-{encoding}", {"id": "int", "value": encoding}, rows, want, size_limit=SHARD)
     plain = {"bytes": "bytes", "float32": "float32", "int": "int", "str": "str", "tokens": "ndarray:uint16"}
-    rows = [{"int": i, "str": f"text {i} " * 20, "float32": np.float32(i / 3), "bytes": bytes(i), "tokens": np.arange(i, dtype=np.uint16)}
+    rows = [{"int": i, "str": f"text {i} " * 20, "float32": np.float32(i / 3), "bytes": bytes(i), "tokens": np.arange(i + 1, dtype=np.uint16)}
             for i in range(300)]  # fmt: skip
     kinds = {"bytes": pa.binary(), "float32": pa.float32(), "int": pa.int64(), "str": pa.string(), "tokens": of_type("uint16")}
     columns = {key: [of_shape(row[key]) if key == "tokens" else row[key] for row in rows] for key in kinds}

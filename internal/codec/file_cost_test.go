@@ -67,7 +67,7 @@ func TestWriteCostIsHonest(t *testing.T) {
 		levels []int
 	}{
 		{PlainFile, []int{0}}, {GzipFile, []int{Lowest, 0, 1, 3, 6, 9}}, {ZstdFile, []int{0, 1, 6, 9, 22}},
-		{Bzip2File, []int{0, 1}}, {LZ4File, []int{0, 9}}, {SnappyFile, []int{0}}, {BrotliFile, []int{Lowest, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}},
+		{Bzip2File, []int{0, 1}}, {LZ4File, []int{0, 9}}, {SnappyFile, []int{0}}, {BrotliFile, []int{Lowest, 0, 2, 5, 9, 10}},
 	} {
 		for _, level := range c.levels {
 			t.Run(fmt.Sprintf("%s %d", c.file, level), func(t *testing.T) {
