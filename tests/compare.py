@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+SHORTER = {pa.large_string(): pa.string(), pa.string_view(): pa.string(), pa.large_binary(): pa.binary(), pa.binary_view(): pa.binary()}
 LISTS = [pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view]
 
 
@@ -14,10 +15,8 @@ def plain(kind: pa.DataType) -> pa.DataType:
     """
     if pa.types.is_dictionary(kind):
         return plain(kind.value_type)
-    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return pa.string()
-    if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
-        return pa.binary()
+    if kind in SHORTER:
+        return SHORTER[kind]
     if pa.types.is_struct(kind):
         return pa.struct([pa.field(f.name, plain(f.type), f.nullable) for f in kind])
     if pa.types.is_map(kind):

@@ -1,7 +1,7 @@
 """Runs in the environment of mosaicml-streaming: writes MDS of every kind with its MDSWriter, or reads directories with StreamingDataset.
 
-    mds_real.py write FOLDER      # directories below FOLDER/mds, their rows as weir should see them in FOLDER/want/NAME.arrow
-    mds_real.py read FOLDER       # prints the rows of every directory in FOLDER as JSON, their hashes checked
+mds_real.py write FOLDER      # directories below FOLDER/mds, their rows as weir should see them in FOLDER/want/NAME.arrow
+mds_real.py read FOLDER       # prints the rows of every directory in FOLDER as JSON, their hashes checked
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ SHARD = 1 << 12
 COMPRESSIONS = ["br", "br:3", "bz2", "bz2:1", "gz", "gz:9", "snappy", "zstd", "zstd:9"]
 NUMBERS = ["uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float16", "float32", "float64"]
 PIXELS = pa.struct([("width", pa.uint32()), ("height", pa.uint32()), ("mode", pa.string()), ("data", pa.binary())])
+ANYTHING = pa.struct([("dtype", pa.string()), ("shape", pa.list_(pa.int64())), ("data", pa.binary())])
 Case = tuple[Callable[[int], Any], pa.DataType, Callable[[Any], Any]]
 
 
@@ -78,7 +79,10 @@ def cases() -> Iterator[tuple[str, Case]]:
         yield kind, (lambda i, kind=kind: np.dtype(kind).type(i * 3 % 120), pa.type_for_alias(kind), lambda v: v.item())
         yield f"ndarray:{kind}", (growing(kind), of_type(kind), of_shape)
         yield f"ndarray:{kind}:2,3", (typed(kind, 2, 3), pa.list_(pa.type_for_alias(kind), 6), lambda v: v.ravel().tolist())
-    yield "ndarray", (growing("int16"), pa.struct([("dtype", pa.string()), ("shape", pa.list_(pa.int64())), ("data", pa.binary())]), of_anything)
+    yield (
+        "ndarray",
+        (growing("int16"), pa.struct([("dtype", pa.string()), ("shape", pa.list_(pa.int64())), ("data", pa.binary())]), of_anything),
+    )
     yield "str_int", (lambda i: 10**30 + i, pa.string(), str)
     yield "str_float", (lambda i: i / 7, pa.string(), str)
     yield "str_decimal", (lambda i: Decimal(i) / 8, pa.string(), str)
@@ -87,6 +91,8 @@ def cases() -> Iterator[tuple[str, Case]]:
     yield "list[pil]", (lambda i: [image(i + k) for k in range(i % 3)], pa.list_(PIXELS), lambda v: list(map(raw, v)))
     for kind in ("jpeg", "png"):
         yield kind, (lambda i, kind=kind: encoded(i, kind), pa.binary(), stored(kind))
+    for name in ("jpeg_array", "jpegarray"):
+        yield name, (lambda i: [stored("jpeg")(encoded(i + k, "jpeg")) for k in range(1 + i % 3)], pa.list_(pa.binary()), list)
     for name, kind in (("list[jpeg]", "jpeg"), ("list[png]", "png")):
         values = lambda i, kind=kind: [encoded(i + k, kind) for k in range(1 + i % 3)]  # noqa: E731
         yield name, (values, pa.list_(pa.binary()), lambda v, kind=kind: list(map(stored(kind), v)))
@@ -113,8 +119,10 @@ def write_all(folder: Path) -> None:
         rows = [{"id": i, "value": v} for i, v in enumerate(values)]
         write(folder, f"encoding-{encoding}", {"id": "int", "value": encoding}, rows, want, size_limit=SHARD)
     plain = {"bytes": "bytes", "float32": "float32", "int": "int", "str": "str", "tokens": "ndarray:uint16"}
-    rows = [{"int": i, "str": f"text {i} " * 20, "float32": np.float32(i / 3), "bytes": bytes(i), "tokens": np.arange(i + 1, dtype=np.uint16)}
-            for i in range(300)]  # fmt: skip
+    rows = []
+    for i in range(300):
+        tokens = np.arange(i + 1, dtype=np.uint16)
+        rows.append({"int": i, "str": f"text {i} " * 20, "float32": np.float32(i / 3), "bytes": bytes(i), "tokens": tokens})
     kinds = {"bytes": pa.binary(), "float32": pa.float32(), "int": pa.int64(), "str": pa.string(), "tokens": of_type("uint16")}
     columns = {key: [of_shape(row[key]) if key == "tokens" else row[key] for row in rows] for key in kinds}
     want = pa.table({key: pa.array(columns[key], kind) for key, kind in kinds.items()})

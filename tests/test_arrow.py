@@ -93,7 +93,9 @@ def test_deltas_of_a_dictionary_are_added(tmp_path: Path) -> None:
     schema = pa.schema({"d": pa.dictionary(pa.int32(), pa.string())})
     with ipc.new_stream(path, schema, options=ipc.IpcWriteOptions(emit_dictionary_deltas=True)) as out:
         for known in (10, 20, 40):
-            out.write_batch(pa.record_batch([pa.DictionaryArray.from_arrays(pa.array(range(known), pa.int32()), words[:known])], schema=schema))
+            out.write_batch(
+                pa.record_batch([pa.DictionaryArray.from_arrays(pa.array(range(known), pa.int32()), words[:known])], schema=schema)
+            )
     assert table(path)["d"].to_pylist() == words[:10] + words[:20] + words[:40]
 
 

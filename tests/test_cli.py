@@ -22,7 +22,8 @@ from testdata import dataset
 
 REPORT_KEYS = {
     "rows", "skipped", "batches", "files", "row_groups", "columns", "stored_bytes", "memory_bytes", "wall_seconds", "plan_seconds",
-    "cpu_seconds", "rows_per_second", "mb_per_second", "threads", "memory_limit", "peak_memory", "budget_limit", "budget_peak", "waits", "bottleneck",
+    "cpu_seconds", "rows_per_second", "mb_per_second", "threads", "memory_limit", "peak_memory", "budget_limit", "budget_peak", "waits",
+    "bottleneck",
 }  # fmt: skip
 INTERRUPTED = 130
 

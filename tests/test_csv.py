@@ -17,7 +17,20 @@ from binary import table, weir
 from compare import differences
 
 CUT = ["--batch-size", "7", "--threads", "4", "--memory", "64MiB"]
-CELLS = ["plain", 'quote " here', "comma, semi; tab\t pipe|", "line\nfeed", "cr\r\nlf", "", " spaces ", "Grüße 🎏", '"', '""', ",", "x" * 9_000]
+CELLS = [
+    "plain",
+    'quote " here',
+    "comma, semi; tab\t pipe|",
+    "line\nfeed",
+    "cr\r\nlf",
+    "",
+    " spaces ",
+    "Grüße 🎏",
+    '"',
+    '""',
+    ",",
+    "x" * 9_000,
+]
 
 
 def in_text(path: Path, delimiter: str = ",", quoting: int = csv.QUOTE_MINIMAL, end: str = "\r\n") -> list[list[str]]:

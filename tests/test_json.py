@@ -100,7 +100,17 @@ def test_a_key_the_sample_did_not_show_is_refused_with_the_way_out(tmp_path: Pat
 
 
 def test_numbers_are_read_to_the_last_bit(tmp_path: Path) -> None:
-    texts = ["0.1", "1e23", "9007199254740993.0", "2.2250738585072011e-308", "-0.0", "1E5", "123456789012345678901234567890", "4.9e-324", "1e-400"]
+    texts = [
+        "0.1",
+        "1e23",
+        "9007199254740993.0",
+        "2.2250738585072011e-308",
+        "-0.0",
+        "1E5",
+        "123456789012345678901234567890",
+        "4.9e-324",
+        "1e-400",
+    ]
     path = tmp_path / "a.jsonl"
     path.write_text("".join(f'{{"x": {text}}}\n' for text in texts))
     assert [repr(row["x"]) for row in read(path)] == [repr(float(text)) for text in texts]

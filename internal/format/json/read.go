@@ -1,3 +1,45 @@
+// Package json reads rows that are JSON objects, and writes them.
+//
+// # Reading
+//
+// Rows are objects: one a line (blank lines are none), or the elements of an
+// array, which is the whole document or, with Options.Field, lies in it at a
+// path of keys, the first of its name. All files of a dataset are of one form.
+// Of what stands around an array only strings and brackets are looked at.
+//
+// Without Options.Schema, columns are the keys of all rows in a sample, in the
+// order they were first seen, and their types the narrowest that hold every
+// value of the sample:
+//
+//   - null fits any type; where there is nothing else the type is null
+//   - true and false: bool
+//   - whole numbers: int64, uint64 if some only fit that, and float64 if no
+//     integer type holds all; numbers with a point or an exponent, NaN,
+//     Infinity and -Infinity, which Python writes: float64
+//   - strings: string, whatever they look like; dates stay strings
+//   - arrays: list of the narrowest type of all elements
+//   - objects: struct of all their keys, in the order of their first sight
+//   - anything else: string. That is for places with values of two of these
+//     kinds, for numbers that no float64 holds, for objects that are always
+//     empty, and for those with more than 1000 different keys. Strings stand
+//     for themselves there, other values are their JSON text as it stands.
+//
+// A string column takes any value in this way, also of a kind that was not in
+// the sample. Any other value that does not fit, and a key that was not in the
+// sample, is an error.
+//
+// With Options.Schema, keys that it does not name are passed over, and values
+// are read as its types want them: integers within their range, base64 for
+// binary, ISO 8601 strings for dates and times, numbers or strings for
+// decimals, objects for maps (or lists of {"key","value"}). All columns may be
+// null, whatever it says.
+//
+// Keys may stand in any order; one that is missing is null; of two of the same
+// name the last counts. Text is held to RFC 8259, also in values that are not
+// picked: no comments, no trailing commas, no control characters, no needless
+// zeros, only UTF-8, and at most 512 levels. Half a surrogate pair becomes
+// U+FFFD, since UTF-8 has nothing for it. A byte order mark at the beginning
+// of a file is passed over.
 package json
 
 import (

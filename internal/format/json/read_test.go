@@ -2,7 +2,6 @@ package json_test
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -145,7 +144,7 @@ func behave(t *testing.T, options, file string) string {
 			}
 		}
 		for i := range int(r.NumRows()) {
-			row := fmt.Sprint("row")
+			row := "row"
 			for _, c := range r.Columns() {
 				row += " | " + c.ValueStr(i)
 			}

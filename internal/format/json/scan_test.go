@@ -21,7 +21,7 @@ import (
 )
 
 // slacked is data with what may be read behind it.
-func slacked(data []byte) []byte { return filled(data, "\x00") }
+func slacked(data []byte) []byte { return filled(data, `1"}],`) }
 
 // filled is slacked with some text again and again behind the data.
 func filled(data []byte, with string) []byte {
@@ -207,7 +207,7 @@ func anything(rnd *rand.Rand, depth int) string {
 	case 1:
 		return strconv.FormatBool(rnd.IntN(2) == 0)
 	case 2:
-		return strconv.FormatInt(rnd.Int64()>>rnd.IntN(64)-rnd.Int64()>>rnd.IntN(64), 10)
+		return strconv.FormatInt(int64(rnd.Uint64())>>rnd.IntN(64), 10)
 	case 3:
 		return strconv.FormatFloat(rnd.NormFloat64()*1e3, "efg"[rnd.IntN(3)], rnd.IntN(20)-1, 64)
 	case 4, 5, 6:

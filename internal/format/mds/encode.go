@@ -23,13 +23,17 @@ const (
 	outText   // short text
 	outVector // fixed-size lists of numbers
 	outArray  // lists of numbers
+	outNested // what an encoding of several parts is read as
 	outJSON
 )
 
 // outColumnOf chooses the encoding of a field.
 func outColumnOf(f arrow.Field) (outColumn, error) {
+	c, kept := keptColumn(f)
+	if kept {
+		return c, nil
+	}
 	t := stored(f.Type)
-	c := outColumn{}
 	switch t := t.(type) {
 	case *arrow.BooleanType:
 		c.kind, c.encoding, c.size = outBool, "uint8", 1
@@ -62,12 +66,30 @@ func outColumnOf(f arrow.Field) (outColumn, error) {
 		c.kind, c.encoding = outJSON, "json"
 		return c, json.Check(f.Type)
 	}
-	if kept, ok := f.Metadata.GetValue(encodingKey); ok {
-		if e, err := parseEncoding(kept); err == nil && e.size == c.size && arrow.TypeEqual(e.typ, f.Type) {
-			c.encoding = kept
-		}
-	}
 	return c, nil
+}
+
+// keptColumn is the encoding that the field was read from, if it has that
+// encoding's type still.
+func keptColumn(f arrow.Field) (outColumn, bool) {
+	name, ok := f.Metadata.GetValue(encodingKey)
+	if !ok {
+		return outColumn{}, false
+	}
+	e, err := parseEncoding(name)
+	if err != nil || !arrow.TypeEqual(e.typ, f.Type) {
+		return outColumn{}, false
+	}
+	c := outColumn{column: column{encoding: name, size: e.size}, kind: outNested}
+	switch e.kind {
+	case asBytes:
+		c.kind = outBytes
+	case asNumber:
+		c.kind = outNumber
+	case asVector:
+		c.kind = outVector
+	}
+	return c, true
 }
 
 // stored is what values of a type are, without their meaning or dictionary.
@@ -141,6 +163,9 @@ func (f *file) bind(c outColumn, a arrow.Array) (value, error) {
 			}
 			return copy(dst, v), nil
 		}, nil
+	case outNested:
+		e, err := parseEncoding(c.encoding)
+		return nested(e, a), err
 	case outVector, outArray:
 		return arrays(c, a.(array.ListLike))
 	}
@@ -210,9 +235,10 @@ func arrays(c outColumn, a array.ListLike) (value, error) {
 		v := data[min(int(from)*width, len(data)):min(int(to)*width, len(data))]
 		head := 0
 		if c.kind == outArray {
-			var word [9]byte
-			head = putShape(&word, uint64(to-from))
-			if head > len(dst) {
+			k := shapeWidth(uint64(to - from))
+			word := [9]byte{1<<2 | byte(k)}
+			binary.LittleEndian.PutUint64(word[1:], uint64(to-from))
+			if head = 1 + 1<<k; head > len(dst) {
 				return -1, nil
 			}
 			copy(dst, word[:head])
@@ -222,17 +248,6 @@ func arrays(c outColumn, a array.ListLike) (value, error) {
 		}
 		return head + copy(dst[head:], v), nil
 	}, nil
-}
-
-// putShape puts the shape of one axis, in as few bytes as it takes.
-func putShape(dst *[9]byte, n uint64) int {
-	k := 0
-	for k < 3 && n>>(8<<k) != 0 {
-		k++
-	}
-	dst[0] = 1<<2 | byte(k)
-	binary.LittleEndian.PutUint64(dst[1:], n)
-	return 1 + 1<<k
 }
 
 // tail is the rest of a block, as JSON is written to it.

@@ -38,10 +38,9 @@ const (
 //	structs                      json
 //	dictionaries                 as their values
 //
-// A column that was read from MDS keeps its encoding where the type is one
-// that this encoding is read as, but for raw images and arrays of unknown
-// shape, which become json. MDS has no nulls: one is an error, except within
-// json. Compressions are br, bz2, gz, snappy and zstd.
+// A column that was read from MDS keeps its encoding, where it still has the
+// type that this encoding is read as. MDS has no nulls: one is an error, except
+// within json. Compressions are br, bz2, gz, snappy and zstd.
 //
 // A shard is held in memory until it is complete: its offsets stand in front.
 func Writer() format.Writer {

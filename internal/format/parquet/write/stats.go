@@ -314,16 +314,6 @@ func (o order) compare(a, b []byte) int {
 	return bytes.Compare(a, b)
 }
 
-func less[T int8 | int32 | uint32 | int64 | uint64 | float32 | float64](a, b T) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
 // join makes s the bounds of both.
 func (s *stats) join(o order, t *stats) {
 	if !s.known {
