@@ -35,8 +35,12 @@ class Service:
 
     def put(self, source: Path, key: str) -> None:
         """Uploads a file, or a directory with what is in it."""
-        remote = fs.S3FileSystem(access_key=ACCESS, secret_key=SECRET, region=REGION, endpoint_override=self.address, scheme="http")
-        fs.copy_files(str(source), f"{self.bucket}/{key}", source_filesystem=fs.LocalFileSystem(), destination_filesystem=remote)
+        where = {"endpoint_override": self.address, "scheme": "http", "region": REGION}
+        remote = fs.S3FileSystem(access_key=ACCESS, secret_key=SECRET, allow_delayed_open=True, **where)
+        for file in sorted(source.rglob("*")) if source.is_dir() else [source]:
+            name = f"{self.bucket}/{key}" + (f"/{file.relative_to(source)}" if file != source else "")
+            with remote.open_output_stream(name) as out:
+                out.write(file.read_bytes())
 
 
 def credentials(endpoint: str) -> dict[str, str]:

@@ -203,35 +203,30 @@ func date(b []byte) (day int32, n int, ok bool) {
 	if (x+0x7676767676767676|x)&0x8080808080808080 != 0 || (z+0x7676|z)&0x8080 != 0 {
 		return 0, 0, false
 	}
-	y := 1000*int(x&15) + 100*int(x>>8&15) + 10*int(x>>16&15) + int(x>>24&15)
-	m := 10*int(x>>40&15) + int(x>>48&15)
-	d := 10*int(z&15) + int(z>>8&15)
-	if m < 1 || m > 12 || d < 1 {
+	y := 1000*uint32(x&15) + 100*uint32(x>>8&15) + 10*uint32(x>>16&15) + uint32(x>>24&15)
+	m := 10*uint32(x>>40&15) + uint32(x>>48&15)
+	d := 10*uint32(z&15) + uint32(z>>8&15)
+	if m > 12 {
 		return 0, 0, false
 	}
-	leap := 0
-	if y%4 == 0 && (y%100 != 0 || y%400 == 0) {
-		leap = 1
-	}
-	last := 31 - (m-1)%7%2
-	if m == 2 {
-		last = 28 + leap
-	}
-	if d > last {
+	mon := &months[m]
+	if d == 0 || d > mon.last && (m != 2 || d != 29 || y%4 != 0 || y%100 == 0 && y%400 != 0) {
 		return 0, 0, false
 	}
-	return int32(civil(y, m, d)), 10, true
+	// 400 years more, of which there are always as many days, keep the year
+	// before the first from being negative.
+	y += 400 - mon.back
+	c := y / 100
+	return int32(365*y+y/4-c+c/4+mon.before+d) - (146_097 + 719_468 + 1), 10, true
 }
 
-// civil is the days from 1970-01-01 to a day. Years are counted from March on,
-// so that the leap day is the last of its year.
-func civil(y, m, d int) int {
-	if m <= 2 {
-		y--
-		m += 12
-	}
-	// y is -1 for the first months of the year 0; all else is not negative.
-	era := (y + 400) / 400
-	y += 400 - 400*era
-	return 146_097*(era-1) + 365*y + y/4 - y/100 + (153*(m-3)+2)/5 + d - 1 - 719_468
+// months are counted from March on, so that the leap day is the last of its
+// year.
+var months = [13]struct {
+	before uint32 // days from the first of March on
+	last   uint32 // day of the month, in February without the leap day
+	back   uint32 // 1: it belongs to the year before
+}{
+	1: {306, 31, 1}, 2: {337, 28, 1}, 3: {0, 31, 0}, 4: {31, 30, 0}, 5: {61, 31, 0}, 6: {92, 30, 0},
+	7: {122, 31, 0}, 8: {153, 31, 0}, 9: {184, 30, 0}, 10: {214, 31, 0}, 11: {245, 30, 0}, 12: {275, 31, 0},
 }

@@ -130,7 +130,7 @@ func (p *parser) record(data []byte, i int) (end int, err error) {
 				if p.none.longest > 0 && p.none.has(data[i:k]) {
 					s.column.Null()
 				} else {
-					s.column.Bytes(data[i:k])
+					putText(s.column, data[i:], k-i)
 				}
 				i = k + 1
 				continue
@@ -191,6 +191,21 @@ func (p *parser) field(s *step, data []byte, i int) (after int, last bool, err e
 		p.lines += int64(bytes.Count(t.b, []byte{'\n'}))
 	}
 	return after, last, nil
+}
+
+// putText appends the first n bytes of data. Most fields are short, and moved
+// at once with what follows them.
+func putText(c *build.Column, data []byte, n int) {
+	dst := c.Room(n)
+	if dst == nil {
+		return // the batch is full; the row comes again
+	}
+	if n <= build.Slack && len(data) >= build.Slack {
+		*(*[build.Slack]byte)(dst) = [build.Slack]byte(data)
+	} else {
+		copy(dst, data[:n])
+	}
+	c.Commit(n)
 }
 
 // undouble appends b with one quote for every two.

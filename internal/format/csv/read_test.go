@@ -65,7 +65,7 @@ func TestFormatReadsQuotesNullsAndSeveralFiles(t *testing.T) {
 	var file bytes.Buffer
 	file.WriteString("f,id,s,ok\r\n")
 	for i := range 60 {
-		s := strings.Repeat(fmt.Sprintf("line %d, \"quoted\"\n", i), i*i/10)
+		s := strings.Repeat(fmt.Sprintf("line %d, \"quoted\"\n", i), i*i/14)
 		if i == 0 {
 			s = "é"
 		}
@@ -76,13 +76,12 @@ func TestFormatReadsQuotesNullsAndSeveralFiles(t *testing.T) {
 	want := [][]any{{1, "a \"b\",\n c", 1.5, true}, {2, nil, math.NaN(), nil}, {nil, "", math.Inf(-1), false}, {-4, "x\"y", 2.0, true}}
 	formattest.Run(t, formattest.Case{
 		Format: Format(),
-		Files:  [][]byte{[]byte(first), nil, zipped(file.Bytes()), []byte("\xef\xbb\xbf\r\n"), []byte("id,s,f,ok\n"), []byte(first)},
+		Files:  [][]byte{[]byte(first), []byte("\xef\xbb\xbf\r\n"), zipped(file.Bytes()), []byte("id,s,f,ok\n")},
 		Want: []arrow.RecordBatch{
 			table([]string{"id", "s", "f", "ok"}, mixedTypes, want),
 			table([]string{"id", "s", "f", "ok"}, mixedTypes, long),
-			table([]string{"id", "s", "f", "ok"}, mixedTypes, want),
 		},
-		Rows:     []int{4, 0, 60, 0, 0, 4},
+		Rows:     []int{4, 0, 60, 0},
 		Damage:   []byte(first + "\n5,\"z\",1e3,FALSE\r\n"),
 		Cuttable: true, // a record may end wherever a field of it does
 	})
@@ -92,7 +91,7 @@ func TestFormatPicksColumnsOfManyRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var file strings.Builder
 	var want [][]any
-	for i := range 700 {
+	for i := range 400 {
 		f, s := r.NormFloat64(), strings.Repeat("x", r.IntN(300))
 		fmt.Fprintf(&file, "%d|%v|%s|\"a|b\n\"|%d\n", i, f, s, -i)
 		row := []any{-i, f, s}
@@ -201,8 +200,8 @@ func TestRandomRecordsAreThoseOfEncodingCSV(t *testing.T) {
 
 func TestDoublesAreExact(t *testing.T) {
 	n := 1_000_000
-	if testing.Short() {
-		n = 20_000
+	if raced {
+		n = 50_000
 	}
 	r := rand.New(rand.NewPCG(5, 6))
 	data := []byte("a,b\n")
@@ -256,7 +255,7 @@ func TestValuesBehindTheSampleAreHeldToItsTypes(t *testing.T) {
 }
 
 func TestCellsOfManyMegabytesAreRead(t *testing.T) {
-	cell := strings.Repeat("text, with \"quotes\"\nand lines ", 300_000)
+	cell := strings.Repeat("text, with \"quotes\"\nand lines ", 150_000)
 	data := "id,cell\n1,x\n2,\"" + strings.ReplaceAll(cell, `"`, `""`) + "\"\n3,y\n"
 	rows, err := readFile(t, data, format.Options{})
 	if err != nil || len(rows) != 3 || rows[1] != fmt.Sprintf("[2 %q]", cell) {

@@ -32,17 +32,21 @@ func chatPiece() []byte {
 	return []byte(out.String())
 }
 
-func BenchmarkRows(b *testing.B) {
+func BenchmarkRows(b *testing.B)   { benchmarkRows(b, []int{0, 1, 2}) }
+func BenchmarkPassed(b *testing.B) { benchmarkRows(b, []int{0}) }
+
+// benchmarkRows reads the picked of the columns id, messages and meta.
+func benchmarkRows(b *testing.B, picked []int) {
 	data := slacked(chatPiece())
 	var v survey
 	rs := rows{sink: &v}
 	rs.each(&records.Piece{Data: data, First: true, Last: true})
-	schema := arrow.NewSchema(v.top.schema(), nil)
+	schema := pick(arrow.NewSchema(v.top.schema(), nil), picked)
 	batch, err := build.New(schema)
 	if err != nil {
 		b.Fatal(err)
 	}
-	r, err := newRows(batch, []string{"id", "messages", "meta"}, []int{0, 1, 2}, framing{}, true)
+	r, err := newRows(batch, []string{"id", "messages", "meta"}, picked, framing{}, true)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -9,9 +9,13 @@ import (
 	"github.com/weir-data/weir/internal/format/number"
 )
 
-// keysMost is how many different keys an object may have to be a struct; one
-// with more is a table of its own, and its column has its JSON text.
-const keysMost = 1000
+const (
+	// keysMost is how many different keys an object may have to be a struct;
+	// one with more is a table of its own, and its column has its JSON text.
+	keysMost = 1000
+	// membersMost is how many keys a schema that is found may have in all.
+	membersMost = 20_000
+)
 
 // shape is what values at one place were seen to be: kinds of them, and what
 // is in arrays and objects.
@@ -74,34 +78,47 @@ func (sh *shape) schema() []arrow.Field {
 	return out
 }
 
-// at is the shape of the values of a key.
-func (sh *shape) at(name []byte) *member {
+// at is the member of a key, and whether it was there.
+func (sh *shape) at(name []byte) (m *member, old bool) {
 	if sh.next == len(sh.fields) {
 		sh.next = 0
 	}
 	if i := sh.next; i < len(sh.fields) && sh.fields[i].name == string(name) {
 		sh.next++
-		return &sh.fields[i]
+		return &sh.fields[i], true
 	}
-	i, ok := sh.byName[string(name)]
-	if sh.next = i + 1; !ok {
+	i, old := sh.byName[string(name)]
+	if !old {
 		if sh.byName == nil {
 			sh.byName = map[string]int{}
 		}
 		i = len(sh.fields)
-		sh.next = i + 1
 		sh.byName[string(name)] = i
 		sh.fields = append(sh.fields, member{name: string(name), shape: new(shape)})
 	}
-	return &sh.fields[i]
+	sh.next = i + 1
+	return &sh.fields[i], old
 }
 
 // survey is the sink that finds out the shape of rows.
 type survey struct {
 	top     shape
-	built   int64
-	largest int64
-	bad     error // the first row that could not be read, if none could
+	built   int64 // bytes of all values as Arrow, about
+	largest int64 // bytes of the largest row
+	members int   // keys in all shapes
+	bad     error // what was wrong before any row could be read
+}
+
+// at is the member of a key of a shape; nil: there are too many.
+func (v *survey) at(sh *shape, name []byte) *member {
+	if v.members > membersMost {
+		return nil
+	}
+	m, old := sh.at(name)
+	if !old {
+		v.members++
+	}
+	return m
 }
 
 func (v *survey) end() bool  { return true }
@@ -121,7 +138,10 @@ func (v *survey) row(s *scanner, i int) int {
 		if behind < 0 {
 			return behind
 		}
-		m := v.top.at(name)
+		m := v.at(&v.top, name)
+		if m == nil {
+			return end
+		}
 		before := v.built
 		if i = v.value(s, m.shape, s.gap(s.gap(behind)+1)); i < 0 {
 			return i
@@ -193,13 +213,12 @@ func (v *survey) object(s *scanner, sh *shape, i int) int {
 			return behind
 		}
 		i = s.gap(s.gap(behind) + 1)
-		if len(sh.fields) > keysMost {
-			// It is text already.
+		if m := v.member(sh, name); m != nil {
+			i = v.value(s, m.shape, i)
+		} else {
 			end := s.pass(i, 0)
 			v.built += int64(end - i)
 			i = end
-		} else {
-			i = v.value(s, sh.at(name).shape, i)
 		}
 		if i < 0 {
 			return i
@@ -209,6 +228,14 @@ func (v *survey) object(s *scanner, sh *shape, i int) int {
 		}
 	}
 	return i + 1
+}
+
+// member is at for nested objects; nil where it is text already.
+func (v *survey) member(sh *shape, name []byte) *member {
+	if len(sh.fields) > keysMost {
+		return nil
+	}
+	return v.at(sh, name)
 }
 
 func (v *survey) array(s *scanner, sh *shape, i int) int {

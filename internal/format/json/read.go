@@ -45,6 +45,7 @@ package json
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -113,13 +114,9 @@ func Plan(ctx context.Context, src format.Source, opt format.Options) (format.Da
 	if err != nil {
 		return nil, err
 	}
-	schema := arrow.NewSchema(v.top.schema(), nil)
-	if opt.Schema != nil {
-		schema = nullable(opt.Schema)
-	} else if v.bad != nil && v.top.kinds == 0 {
-		return nil, v.bad // there is no schema to read on with
-	} else if n := len(schema.Fields()); n > columnsMost {
-		return nil, format.Error(format.ErrData, "%s: rows have %d different keys, more than %d; a --schema names those to read", name, n, columnsMost)
+	schema, err := v.schema(opt)
+	if err != nil {
+		return nil, err
 	}
 	names := make([]string, schema.NumFields())
 	for i, f := range schema.Fields() {
@@ -148,17 +145,27 @@ func Plan(ctx context.Context, src format.Source, opt format.Options) (format.Da
 	return records.New(l)
 }
 
-// columnsMost is how many columns a schema that is found may have.
-const columnsMost = 10_000
+// schema is the one given, or that of the sample.
+func (v *survey) schema(opt format.Options) (*arrow.Schema, error) {
+	switch {
+	case opt.Schema != nil:
+		return nullable(opt.Schema), nil
+	case v.bad != nil && v.top.kinds == 0:
+		return nil, v.bad // there is nothing to read on with
+	case v.members > membersMost:
+		return nil, format.Error(format.ErrData, "%s: rows have more than %d different keys; --schema names those to read", name, membersMost)
+	}
+	return arrow.NewSchema(v.top.schema(), nil), nil
+}
 
 // sample looks at the beginnings of files. Rows that cannot be read are left
-// to the reading, which knows their places.
+// to the reading, unless there are no others.
 func (v *survey) sample(ctx context.Context, src format.Source, opt format.Options, f *framing) (records.Survey, error) {
 	known := f.array
 	var cut records.Cutter
-	at, first := -1, false
 	var r rows
-	var offset, lines int64
+	var p records.Piece
+	at, offset, lines := -1, int64(0), int64(0)
 	return records.Sample(ctx, name, src, opt, func(object int, data []byte, final bool) (int, error) {
 		if !known {
 			head := bytes.TrimLeft(bytes.TrimPrefix(data, bom), " \t\r\n")
@@ -166,30 +173,37 @@ func (v *survey) sample(ctx context.Context, src format.Source, opt format.Optio
 			f.array = known && head[0] == '['
 		}
 		if object != at {
-			at, first, cut = object, true, f.cutter()
-			r = rows{framing: *f, sink: v}
-			offset, lines = 0, 0
+			at, offset, lines = object, 0, 0
+			cut, r = f.cutter(), rows{framing: *f, sink: v}
+			p = records.Piece{Object: object, First: true}
 		}
-		from, to, err := cut.Cut(data, final)
-		if err != nil {
+		if cut == nil {
 			return len(data), nil
 		}
-		if from < to {
-			piece := data[from:to]
-			if cap(piece)-len(piece) < records.Slack {
-				piece = append(make([]byte, 0, to-from+records.Slack), piece...)
-			}
-			p := records.Piece{Data: piece, First: first, Last: final}
-			bad := r.each(&p)
-			if bad != nil && v.bad == nil && opt.Bad == nil && v.top.kinds == 0 {
-				v.bad = format.Error(format.ErrData, "%s: %s: %s: %w", name, src.Objects[object].URL, place(bad, offset+int64(from), lines), bad.Err)
-			}
-			first = false
-			lines += p.Lines
+		from, to, err := cut.Cut(data, final)
+		var bad *records.Bad
+		if errors.As(err, &bad) {
+			cut, to = nil, len(data)
+		} else if from < to {
+			p = records.Piece{Object: object, Data: withSlack(data[from:to]), First: p.First, Last: final}
+			bad = r.each(&p)
+			p.First = false
+		}
+		if bad != nil && v.bad == nil && opt.Bad == nil {
+			v.bad = format.Error(format.ErrData, "%s: %s: %s: %w", name, src.Objects[object].URL, place(bad, offset+int64(from), lines), bad.Err)
 		}
 		offset += int64(to)
+		lines, p.Lines = lines+p.Lines, 0
 		return to, nil
 	})
+}
+
+// withSlack is p, copied where it has none.
+func withSlack(p []byte) []byte {
+	if cap(p)-len(p) >= records.Slack {
+		return p
+	}
+	return append(make([]byte, 0, len(p)+records.Slack), p...)
 }
 
 // place says where a bad row of a piece is.

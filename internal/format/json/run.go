@@ -36,3 +36,28 @@ func plainRun(dst, src []byte) (n int, high uint64) {
 	}
 	return n, high
 }
+
+// plainLength is plainRun without the copy.
+func plainLength(src []byte) (n int, high uint64) {
+	most := len(src) - 16
+	if most < 0 {
+		return 0, 0
+	}
+	from := unsafe.Pointer(unsafe.SliceData(src))
+	// It has 16 bytes at every n up to most.
+	for n <= most {
+		src := (*[16]byte)(unsafe.Add(from, n))
+		x, y := binary.LittleEndian.Uint64(src[:8]), binary.LittleEndian.Uint64(src[8:])
+		a, b := special(x), special(y)
+		if a|b == 0 {
+			high |= x | y
+			n += 16
+			continue
+		}
+		if a != 0 {
+			return n + bits.TrailingZeros64(a)>>3, high | x&(a&-a-1)
+		}
+		return n + 8 + bits.TrailingZeros64(b)>>3, high | x | y&(b&-b-1)
+	}
+	return n, high
+}

@@ -294,6 +294,9 @@ func FuzzPlainRun(f *testing.F) {
 		if whole := most &^ 15; n >= whole && got != whole || n < whole && got != n {
 			t.Fatalf("%d of %d in %d: it is plain up to %d", got, len(src), room, n)
 		}
+		if alone, h := plainLength(src[:most]); alone != got || h != high {
+			t.Fatalf("without a copy %d, %x; with it %d, %x", alone, h, got, high)
+		}
 		ascii := bytes.IndexFunc(src[:got], func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 		if !bytes.Equal(dst[:got], src[:got]) || (high&highs == 0) != ascii {
 			t.Fatalf("%q became %q, high %x", src[:got], dst[:got], high)

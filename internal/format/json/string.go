@@ -125,15 +125,15 @@ var hexDigits = func() (t [256]rune) {
 func (s *scanner) passString(i int) int {
 	b, start, high := s.b, i, uint64(0)
 	for i < s.n {
-		x := load(b, i)
-		m := special(x)
-		if m == 0 {
-			high |= x
-			i += 8
-			continue
+		if x := load(b, i); high == 0 && x&highs == 0 {
+			// Keys and short words end within one look.
+			m := special(x)
+			if k := i + bits.TrailingZeros64(m)>>3; m != 0 && b[k] == '"' && k < s.n {
+				return k + 1
+			}
 		}
-		high |= x & (m&-m - 1)
-		if i += bits.TrailingZeros64(m) >> 3; i >= s.n {
+		k, h := plainLength(b[i:])
+		if i, high = i+k, high|h; i >= s.n {
 			break
 		}
 		switch {

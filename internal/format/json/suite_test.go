@@ -65,6 +65,7 @@ func TestLinesOfObjects(t *testing.T) {
 			[]byte("\r\n" + strings.Join(rows[12:], "\r\n")),
 		},
 		Want:     []arrow.RecordBatch{want},
+		Stride:   2,
 		Damage:   []byte(strings.Join(damaged, "\n")),
 		Cuttable: true,
 	})
@@ -80,6 +81,7 @@ func TestArraysOfObjects(t *testing.T) {
 			[]byte("[\n" + strings.Join(rows[12:], "\n,\n") + "\n]\n"),
 		},
 		Want:     []arrow.RecordBatch{want},
+		Stride:   2,
 		Damage:   []byte("[" + strings.Join(damaged, ", ") + "]"),
 		Cuttable: true, // an empty file has no rows; TestArraysAreCutAnywhere tries the others
 	})
@@ -95,6 +97,7 @@ func TestArrayInADocument(t *testing.T) {
 			[]byte(`{"out":{"data":[` + strings.Join(rows[12:], ",") + `],"data":[{}]}}`),
 		},
 		Want:     []arrow.RecordBatch{want},
+		Stride:   2,
 		Damage:   []byte(`{"v":1,"out":{"data":[` + strings.Join(damaged, ",") + `],"x":"y"}}`),
 		Cuttable: true,
 	})
@@ -156,6 +159,31 @@ func TestGiantRecord(t *testing.T) {
 	}, name)
 	if err != nil || rows != 3 || size != 10+300_000*15 {
 		t.Errorf("%d rows, %d bytes: %v", rows, size, err)
+	}
+}
+
+func TestTooManyKeysAreRefused(t *testing.T) {
+	var wide, deep strings.Builder
+	for i := range 30_000 {
+		fmt.Fprintf(&wide, "{\"k%d\":1}\n", i)
+		fmt.Fprintf(&deep, "{\"m\":{\"k%d\":1}}\n", i)
+	}
+	name := filepath.Join(t.TempDir(), "f")
+	for _, c := range []struct{ text, want string }{
+		{wide.String(), "jsonl: rows have more than 20000 different keys; --schema names those to read"},
+		{deep.String(), ""},
+	} {
+		if err := os.WriteFile(name, []byte(c.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		err := read(t, format.Options{}, 64<<20, func(r arrow.RecordBatch) {
+			if r != nil && !strings.HasPrefix(r.Column(0).(*array.String).Value(0), `{"k`) {
+				t.Error("a table of its own is not text")
+			}
+		}, name)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || err.Error() != c.want) {
+			t.Errorf("%v; want %s", err, c.want)
+		}
 	}
 }
 

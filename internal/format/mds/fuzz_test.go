@@ -111,5 +111,8 @@ func cutAll(shard []byte, step int, count uint8, f frame) ([]byte, error) {
 		if final {
 			return out, nil
 		}
+		if count > 0 && c.begin > 0 && c.left == 0 {
+			return nil, errors.New("the last sample was given before the end was seen")
+		}
 	}
 }

@@ -160,17 +160,17 @@ func (e *entry) check() error {
 }
 
 // compression is that of the zip file.
-func (e *entry) compression() (codec.File, error) {
-	f, _, err := codec.Parse(*e.Compression)
+func (e *entry) compression() (f codec.File, level int, err error) {
+	f, level, err = codec.Parse(*e.Compression)
 	switch {
 	case err != nil:
-		return 0, format.Error(format.ErrData, "%s: %w", e.Zip.Basename, err)
+		return 0, 0, format.Error(format.ErrData, "%s: %w", e.Zip.Basename, err)
 	case f == codec.SnappyFile:
 		f = codec.SnappyBlockFile
 	case f == codec.PlainFile, f == codec.XZFile, f == codec.LZ4File:
-		return 0, format.Error(format.ErrData, "%s: compression %q is not one of br, bz2, gz, snappy, zstd", e.Zip.Basename, *e.Compression)
+		return 0, 0, format.Error(format.ErrData, "%s: compression %q is not one of br, bz2, gz, snappy, zstd", e.Zip.Basename, *e.Compression)
 	}
-	return f, nil
+	return f, level, nil
 }
 
 // layout is the columns as shards describe them, raw and parsed.
@@ -223,8 +223,10 @@ func (e *entry) columns() ([]column, error) {
 		}
 		seen[name] = true
 		out[i] = column{name: name, encoding: encodings[i]}
-		if sizes[i] != nil {
-			out[i].size = int(min(max(*sizes[i], 0), 1<<30))
+		if n := sizes[i]; n != nil && *n >= 0 && *n <= vectorMost {
+			out[i].size = int(*n)
+		} else if n != nil {
+			return nil, format.Error(format.ErrData, "%s: column %q: values of %d bytes", e.Raw.Basename, name, *n)
 		}
 		if err := out[i].checkSize(); err != nil {
 			return nil, format.Error(format.ErrData, "%s: column %q: %w", e.Raw.Basename, name, err)

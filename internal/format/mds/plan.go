@@ -40,8 +40,9 @@ func Plan(ctx context.Context, src format.Source, opt format.Options) (format.Da
 		},
 		Parser: func(b *build.Batch) (records.Parser, error) { return p.parser(b), nil },
 	}
-	for _, s := range c.shards {
-		l.Source.Objects = append(l.Source.Objects, c.objects[s.object])
+	l.Source.Objects = make([]store.Object, len(c.shards))
+	for i, s := range c.shards {
+		l.Source.Objects[i] = c.objects[s.object]
 	}
 	c.describe(&l, p)
 	if l.Window, err = c.window(ctx, src.Store); err != nil {
@@ -181,16 +182,10 @@ func (p *picked) inMemory(stored float64) float64 {
 	return row
 }
 
-// window is what decompressing takes: the first shard of each compression
-// tells.
+// window is what decompressing takes.
 func (c *catalog) window(ctx context.Context, s store.Store) (int64, error) {
 	var most int64
-	seen := make(map[codec.File]bool)
-	for _, sh := range c.shards {
-		if seen[sh.kind] || sh.kind == codec.PlainFile {
-			continue
-		}
-		seen[sh.kind] = true
+	for _, sh := range c.packed {
 		o := c.objects[sh.object]
 		in, err := input.Open(ctx, input.Config{Store: s, Object: o, Ahead: input.Least, As: &sh.kind})
 		if err != nil {

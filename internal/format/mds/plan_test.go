@@ -7,10 +7,12 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/format/input"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/store"
 	"github.com/weir-data/weir/internal/stream"
@@ -244,5 +246,40 @@ func TestSniffKnowsAnIndex(t *testing.T) {
 		if sniff(format.Clue{Name: "index.json", Head: []byte(text)}) != want {
 			t.Error(text)
 		}
+	}
+}
+
+// TestIndexPassesThroughAWindow: however many shards it lists, little of the
+// text is held at once, and little of each shard kept.
+func TestIndexPassesThroughAWindow(t *testing.T) {
+	_, _, e := entryOf(t, made{name: "s.mds", hashes: []string{"sha1"}})
+	one := index(t, e)
+	const shards = 3000
+	text := append([]byte{}, one[:len(one)-len(`],"version":2}`)]...)
+	item := text[len(`{"shards":[`):]
+	for range shards - 1 {
+		text = append(append(text, ','), item...)
+	}
+	text = append(text, `],"version":2}`...)
+	m := disk{[]string{indexName}, [][]byte{text}}
+	in, err := input.Open(t.Context(), input.Config{Store: m, Object: m.objects()[0], Ahead: input.Least})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	w := &window{ctx: t.Context(), in: in}
+	n := 0
+	if err := w.index(func(*entry) error { n++; return nil }); err != nil || n != shards {
+		t.Fatalf("%d shards, %v", n, err)
+	}
+	if len(w.buf) > windowLeast {
+		t.Errorf("%d bytes of %d held", len(w.buf), len(text))
+	}
+	if size := unsafe.Sizeof(shard{}); size > 40 {
+		t.Errorf("%d bytes a shard", size)
+	}
+	huge := []byte(`{"shards": [{"format": "` + strings.Repeat("x", windowMost) + `"}]}`)
+	if got := readAll(t, []string{indexName}, [][]byte{huge}, nil); !errors.Is(got.err, format.ErrData) || !strings.Contains(got.err.Error(), "a value of more than") {
+		t.Error(got.err)
 	}
 }

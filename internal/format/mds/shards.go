@@ -31,12 +31,21 @@ type catalog struct {
 	taken   []bool  // by some index
 
 	shards []shard
+	// packed is the largest shard of each compression and level: none takes a
+	// larger window.
+	packed map[packed]shard
 	algos  []string // names of hashes
 	sums   []byte   // of each hash: the place of its name, its length, its bytes
 }
 
+// packed is a compression and its level.
+type packed struct {
+	kind  codec.File
+	level int
+}
+
 func newCatalog(objects []store.Object) *catalog {
-	c := &catalog{objects: objects, byURL: make([]int32, len(objects)), taken: make([]bool, len(objects))}
+	c := &catalog{objects: objects, byURL: make([]int32, len(objects)), taken: make([]bool, len(objects)), packed: make(map[packed]shard)}
 	for i := range c.byURL {
 		c.byURL[i] = int32(i)
 	}
@@ -89,12 +98,12 @@ func (a *adder) add(e *entry) error {
 		return err
 	}
 	s := shard{samples: uint32(e.Samples), bytes: e.Raw.Bytes}
-	file := e.Raw
+	file, level := e.Raw, 0
 	at := a.locate(e.Raw)
 	if at < 0 && e.Zip != nil {
 		file, at = e.Zip, a.locate(e.Zip)
 		var err error
-		if s.kind, err = e.compression(); err != nil {
+		if s.kind, level, err = e.compression(); err != nil {
 			return err
 		}
 	}
@@ -118,6 +127,12 @@ func (a *adder) add(e *entry) error {
 		return err
 	}
 	a.shards = append(a.shards, s)
+	if s.kind != codec.PlainFile {
+		key := packed{s.kind, level}
+		if most, ok := a.packed[key]; !ok || s.bytes > most.bytes {
+			a.packed[key] = s
+		}
+	}
 	return nil
 }
 

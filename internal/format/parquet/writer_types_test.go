@@ -138,7 +138,7 @@ func TestWriterLongFilesInTheLeastMemory(t *testing.T) {
 		column{"b", d.values(arrow.BinaryTypes.String, true, 20_000), true},
 		column{"c", d.values(arrow.PrimitiveTypes.Float64, false, 20_000), false})
 	out := &memoryOut{left: -1}
-	opt := format.WriteOptions{PartSize: 16 << 20}
+	opt := format.WriteOptions{PartSize: 6 << 20}
 	least, _, err := Writer().Memory(rec.Schema(), opt)
 	if err != nil {
 		t.Fatal(err)

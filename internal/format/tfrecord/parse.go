@@ -169,16 +169,47 @@ func addInts(c *build.Column, values []byte) (n int, err error) {
 		case t.wire != wireBytes:
 			return n, errExample
 		}
-		for packed := t.data; len(packed) > 0; n++ {
-			v, rest, ok := varint(packed)
-			if !ok {
+		var buf [8 * 64]byte
+		for packed := t.data; len(packed) > 0; {
+			k, rest := unpack(buf[:], packed)
+			if k == 0 {
 				return n, errExample
 			}
-			c.Uint64(v)
+			c.Values(buf[:8*k])
+			n += k
 			packed = rest
 		}
 	}
 	return n, nil
+}
+
+// unpack decodes varints to dst as 8 bytes each until one of both ends, and
+// says how many; 0: the first is not one.
+func unpack(dst, p []byte) (n int, rest []byte) {
+	for len(dst) >= 8 && len(p) > 0 {
+		v := uint64(p[0])
+		switch {
+		case v < 0x80:
+			p = p[1:]
+		case len(p) > 1 && p[1] < 0x80:
+			v = v&0x7f | uint64(p[1])<<7
+			p = p[2:]
+		case len(p) > 2 && p[2] < 0x80:
+			v = v&0x7f | uint64(p[1]&0x7f)<<7 | uint64(p[2])<<14
+			p = p[3:]
+		default:
+			var ok bool
+			var after []byte
+			if v, after, ok = varint(p); !ok {
+				return n, p
+			}
+			p = after
+		}
+		binary.LittleEndian.PutUint64(dst, v)
+		dst = dst[8:]
+		n++
+	}
+	return n, p
 }
 
 // addFloats appends numbers, packed or not.

@@ -3,6 +3,7 @@ package tfrecord
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -136,14 +137,25 @@ func parse(t testing.TB, p *records.Piece, found []feature, lenient bool) error 
 	return err
 }
 
-// TestKnownFile reads a record that TensorFlow wrote.
+// TestKnownFile holds a file that TensorFlow wrote: a: int64 [1, 300, -1],
+// s: bytes ["hi"], f: float [0.5].
 func TestKnownFile(t *testing.T) {
-	// {"a": int64 [1, 300], "s": bytes ["hi"]}
-	got := hex.EncodeToString(framed(example(true, value{"a", []int64{1, 300}}, value{"s", []string{"hi"}})))
-	want := "1e00000000000000" + "" + got[16:24] + "0a1c" + "0a0c0a0161120" + got[49:]
-	if got != want || !sniff(format.Clue{Head: framed(nil)}) || sniff(format.Clue{Head: []byte("{\"a\": 1, \"b\": 2}")}) {
-		t.Error(got)
+	file, err := hex.DecodeString("36000000000000004f578cef" + "0a340a0d0a0166120812060a040000003f0a160a016112111a0f0a0d01ac02ffffffffffffffffff01" +
+		"0a0b0a017312060a040a026869" + "54919844")
+	if err != nil {
+		t.Fatal(err)
 	}
+	if !sniff(format.Clue{Head: file}) || sniff(format.Clue{Head: []byte(`{"a": 1, "b": 2}`)}) || sniff(format.Clue{}) {
+		t.Error("sniff")
+	}
+	s := arrow.NewSchema([]arrow.Field{
+		{Name: "a", Type: arrow.ListOf(arrow.PrimitiveTypes.Int64)},
+		{Name: "f", Type: arrow.PrimitiveTypes.Float32}, {Name: "s", Type: arrow.BinaryTypes.String}}, nil)
+	want, _, err := array.RecordFromJSON(memory.DefaultAllocator, s, strings.NewReader(`[{"a":[1,300,-1],"f":0.5,"s":"hi"}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	formattest.Run(t, formattest.Case{Format: Format(), Files: [][]byte{file}, Want: []arrow.RecordBatch{want}, Damage: file})
 }
 
 func TestWhatDoesNotFitIsNamed(t *testing.T) {
@@ -201,4 +213,31 @@ func FuzzExample(f *testing.F) {
 			t.Fatalf("the survey reads it, the parser says %v", got)
 		}
 	})
+}
+
+// TestUnpackIsVarint compares it with the plain decoder on numbers of every
+// length, and on what is no number.
+func TestUnpackIsVarint(t *testing.T) {
+	var packed []byte
+	var want []uint64
+	for shift := range 64 {
+		for _, v := range []uint64{1<<shift - 1, 1 << shift, 1<<shift + 1} {
+			packed, want = binary.AppendUvarint(packed, v), append(want, v)
+		}
+	}
+	buf := make([]byte, 8*len(want)+8)
+	n, rest := unpack(buf, packed)
+	if n != len(want) || len(rest) != 0 {
+		t.Fatalf("%d numbers of %d, %d bytes left", n, len(want), len(rest))
+	}
+	for i, v := range want {
+		if got := binary.LittleEndian.Uint64(buf[8*i:]); got != v {
+			t.Errorf("%d, want %d", got, v)
+		}
+	}
+	for _, bad := range [][]byte{{0x80}, {0xff, 0xff}, bytes.Repeat([]byte{0xff}, 11), append(bytes.Repeat([]byte{0xff}, 9), 2)} {
+		if n, _ := unpack(buf, bad); n != 0 {
+			t.Errorf("%x is a number", bad)
+		}
+	}
 }
