@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import rows
+import streams
 from environment import cache
 
 VERSION = 1
@@ -65,13 +66,14 @@ MAKERS: dict[str, Callable[[Path], None]] = {
     "large-pages-brotli": lambda p: in_large_pages(p, joined(rows.text, 80_000, 20_000), "brotli", 4),
     "duckdb-numeric": lambda p: in_duckdb(p, rows.numeric(0, 2_000_000, floats=3), "snappy"),
 } | {f"duckdb-text-{codec}": lambda p, codec=codec: in_duckdb(p, joined(rows.text, 80_000, 20_000), codec) for codec in CODECS}
+MAKERS |= streams.MAKERS
 
 
 def dataset(name: str) -> Path:
-    """The file of a dataset, made where it is missing; a broken run leaves nothing half made."""
+    """The file of a dataset, made where it is missing; a broken run leaves nothing half made. Without an ending it is Parquet."""
     folder = cache() / "testdata"
     current = folder / f"v{VERSION}"
-    path = current / f"{name}.parquet"
+    path = current / (name if "." in name else f"{name}.parquet")
     if path.exists():
         return path
     if folder.exists():

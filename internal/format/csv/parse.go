@@ -125,18 +125,9 @@ func (p *parser) record(data []byte, i int) (end int, err error) {
 				i = k
 				continue
 			}
-		case texts:
-			if k := p.end(data, i); k < len(data) && data[k] == s.stop && k > i && data[i] != quote && data[k-1] != '\r' {
-				if p.none.longest > 0 && p.none.has(data[i:k]) {
-					s.column.Null()
-				} else {
-					putText(s.column, data[i:], k-i)
-				}
-				i = k + 1
-				continue
-			}
-		case others:
-			if k := p.end(data, i); k < len(data) && data[k] == s.stop && k > i && p.none.longest == 0 && s.put(s.column, data[i:k]) {
+		case texts, others:
+			k := p.end(data, i)
+			if n := s.width(data, i, k); n > 0 && data[i] != quote && p.put(s, data[i:], n) {
 				i = k + 1
 				continue
 			}
@@ -171,6 +162,31 @@ func (s *step) behind(data []byte, i int) int {
 		return i + 2
 	}
 	return 0
+}
+
+// width is the bytes of the field data[i:k] without what ends it; 0: it has
+// none, or something else than it should stands at k.
+func (s *step) width(data []byte, i, k int) int {
+	if k == len(data) || data[k] != s.stop {
+		return 0
+	}
+	if s.last && k > i && data[k-1] == '\r' {
+		k--
+	}
+	return k - i
+}
+
+// put appends the first n bytes of data, a field without quotes.
+func (p *parser) put(s *step, data []byte, n int) bool {
+	switch {
+	case p.none.longest > 0 && p.none.has(data[:n]):
+		s.column.Null()
+	case s.how == texts:
+		putText(s.column, data, n)
+	default:
+		return s.put(s.column, data[:n])
+	}
+	return true
 }
 
 // field appends the field at i in the general way.

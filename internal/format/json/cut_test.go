@@ -80,7 +80,7 @@ func chunked(t testing.TB, data []byte, path []string, size int) (seen [][2]int,
 
 func TestArraysAreCutAnywhere(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
-	for range 60 {
+	for range 25 {
 		var parts []string
 		var want []string
 		for range rnd.IntN(8) {

@@ -118,15 +118,7 @@ func behave(t *testing.T, options, file string) string {
 		}
 	}
 	if quoted {
-		text := ""
-		for _, l := range strings.Split(file, "\n") {
-			p, err := strconv.Unquote(l)
-			if err != nil {
-				t.Fatalf("%s: %v", l, err)
-			}
-			text += p
-		}
-		file = text
+		file = unquote(t, file)
 	}
 	name := filepath.Join(t.TempDir(), "f")
 	if err := os.WriteFile(name, []byte(file), 0o666); err != nil {
@@ -155,6 +147,18 @@ func behave(t *testing.T, options, file string) string {
 		out = append(out, "error: "+err.Error())
 	}
 	return strings.ReplaceAll(strings.Join(out, "\n"), filepath.Dir(name)+"/", "")
+}
+
+func unquote(t *testing.T, file string) (text string) {
+	t.Helper()
+	for _, l := range strings.Split(file, "\n") {
+		p, err := strconv.Unquote(l)
+		if err != nil {
+			t.Fatalf("%s: %v", l, err)
+		}
+		text += p
+	}
+	return text
 }
 
 // schemaOf reads name:type;name:type.

@@ -308,7 +308,7 @@ func TestValidIsWhatUTF8SaysIs(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	edges := []byte{'a', 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff}
 	sound := 0
-	for range 300_000 {
+	for range 100_000 {
 		p := make([]byte, rnd.IntN(14))
 		for i := range p {
 			p[i] = edges[rnd.IntN(len(edges))]
@@ -343,7 +343,7 @@ func TestWhatLiesBehindAPieceDoesNotCount(t *testing.T) {
 			doc = []byte("[" + strings.Replace(strings.TrimSpace(string(text)), "\n", ",\n", 1) + "]")
 		}
 		for n := range doc {
-			if n%9 != 0 && (doc[n] == '[' || doc[n] == ']') {
+			if n%19 != 0 && (doc[n] == '[' || doc[n] == ']') {
 				continue
 			}
 			want := ""

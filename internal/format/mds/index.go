@@ -13,8 +13,12 @@ import (
 	"github.com/weir-data/weir/internal/store"
 )
 
-// version is the only one there is.
-const version = 2
+const (
+	version = 2 // the only one there is
+	// indexAhead is what is read of a large index at once: with fewer bytes
+	// round trips to a remote store would take longer than the reading.
+	indexAhead = 4 << 20
+)
 
 // entry is a shard as an index describes it. What is the same for nearly all
 // shards stays raw, to be compared instead of parsed.
@@ -40,7 +44,8 @@ type fileInfo struct {
 // readIndex gives the shards of an index to each, one after another, of which
 // only one is held. It says whether the store is remote.
 func readIndex(ctx context.Context, s store.Store, o store.Object, each func(*entry) error) (remote bool, err error) {
-	in, err := input.Open(ctx, input.Config{Store: s, Object: o, Ahead: input.Least})
+	ahead := int(min(max(o.Size, input.Least), indexAhead))
+	in, err := input.Open(ctx, input.Config{Store: s, Object: o, Ahead: ahead})
 	if err != nil {
 		return false, err
 	}

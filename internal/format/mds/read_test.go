@@ -126,7 +126,7 @@ func TestEveryEncoding(t *testing.T) {
 		Format: Format(), Names: names, Files: files,
 		Want:   []arrow.RecordBatch{record(t, schemaOf(t, columns), text)},
 		Rows:   []int{2},
-		Damage: files[1], Around: around(t, columns, 2), Stride: 5,
+		Damage: files[1], Around: around(t, columns, 2), Stride: 11,
 	})
 }
 

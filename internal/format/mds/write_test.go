@@ -94,9 +94,9 @@ func TestWrittenIsRead(t *testing.T) {
 			t.Errorf("%s is written as %s, %v", f.Name, c.encoding, err)
 		}
 	}
-	for _, codec := range []string{"", "br", "br:0", "bz2:1", "gz", "gzip:9", "snappy", "zstd", "zstd:12"} {
+	for _, codec := range []string{"", "br:1", "bz2", "gzip:9", "snappy", "zstd:7"} {
 		for name := range hashes {
-			if codec != "" && name != "sha1" && name != "xxh3_64" {
+			if codec != "" && name != "sha1" {
 				continue
 			}
 			names, files := written(t, rec, format.WriteOptions{Codec: codec, Hashes: []string{name}, PartSize: 1})

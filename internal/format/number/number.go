@@ -27,6 +27,8 @@ var small = func() (t [20]uint64) {
 	return t
 }()
 
+var tens = [8]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7}
+
 // Float64 parses the longest number at the front of b, n bytes, to the bits
 // that strconv.ParseFloat gives; what is too large is an infinity. Not ok: b
 // does not begin with a number, or with one of more than 64 KiB.
@@ -68,6 +70,11 @@ func Float64(b []byte) (v float64, n int, ok bool) {
 	}
 	if b[i]|0x20 == 'e' {
 		return slow(b)
+	}
+	if frac < 8 && w < 1<<53 {
+		// Both are exact, and so is what dividing rounds once.
+		u := math.Float64bits(float64(w) / tens[frac&7])
+		return math.Float64frombits(u | neg<<63), i, true
 	}
 	if w == 0 {
 		return math.Float64frombits(neg << 63), i, true
