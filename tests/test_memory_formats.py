@@ -1,4 +1,4 @@
-"""The promise for the other formats: files far larger than --memory, single values of tens of megabytes, and a bomb, all in a hard limit."""
+"""The promise for the other formats: files far larger than --memory, single values of many megabytes, a bomb, all in a hard limit."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ import (
 	"github.com/weir-data/weir/internal/format/parquet"
 	"github.com/weir-data/weir/internal/format/tar"
 	"github.com/weir-data/weir/internal/format/text"
+	"github.com/weir-data/weir/internal/format/tfrecord"
 )
 
 // formats lists what weir reads; the first that recognises a file reads it.
@@ -26,6 +27,7 @@ func formats() []format.Format {
 		image.Format(),
 		mds.Format(),
 		tar.Format(),
+		tfrecord.Format(),
 		json.Format(),
 		csv.Format(),
 		text.Format(),

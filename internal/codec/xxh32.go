@@ -2,6 +2,7 @@ package codec
 
 import (
 	"encoding/binary"
+	"hash"
 	"math/bits"
 )
 
@@ -23,6 +24,28 @@ type xxh32 struct {
 func (x *xxh32) reset() {
 	p1, p2 := prime1, prime2 // variables: the sums wrap around
 	*x = xxh32{v: [4]uint32{p1 + p2, p2, 0, -p1}}
+}
+
+// NewXXH32 is XXH32 with seed 0. Its sum is big-endian, as people write it.
+func NewXXH32() hash.Hash {
+	h := new(xxh32Hash)
+	h.Reset()
+	return h
+}
+
+type xxh32Hash struct{ x xxh32 }
+
+func (h *xxh32Hash) Size() int      { return 4 }
+func (h *xxh32Hash) BlockSize() int { return 16 }
+func (h *xxh32Hash) Reset()         { h.x.reset() }
+
+func (h *xxh32Hash) Write(p []byte) (int, error) {
+	h.x.write(p)
+	return len(p), nil
+}
+
+func (h *xxh32Hash) Sum(b []byte) []byte {
+	return binary.BigEndian.AppendUint32(b, h.x.sum())
 }
 
 func (x *xxh32) write(b []byte) {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/zeebo/xxh3"
+
+	"github.com/weir-data/weir/internal/codec"
 )
 
 // hashes are those of Python's hashlib, without those of any length, and of
@@ -30,7 +32,7 @@ var hashes = map[string]func() hash.Hash{
 	"sha3_512": func() hash.Hash { return sha3.New512() },
 	"blake2b":  newBlake2b,
 	"blake2s":  newBlake2s,
-	"xxh32":    func() hash.Hash { return newXXH32() },
+	"xxh32":    codec.NewXXH32,
 	"xxh64":    func() hash.Hash { return xxhash.New() },
 	"xxh3_64":  func() hash.Hash { return xxh3.New() },
 	"xxh3_128": func() hash.Hash { return xxh128{xxh3.New()} },

@@ -87,7 +87,7 @@ func (f *feeder) at(err error) error {
 func (f *feeder) open(ctx context.Context) error {
 	c := input.Config{
 		Store: f.Source.Store, Object: f.Source.Objects[f.object], From: f.from,
-		Ahead: f.before, Share: f.share, Waits: f.waits,
+		Ahead: f.before, Share: f.share, Waits: f.waits, Frames: f.frames, Threads: f.threads,
 	}
 	if f.As != nil {
 		as := f.As(f.object)
@@ -102,12 +102,26 @@ func (f *feeder) open(ctx context.Context) error {
 		return err
 	}
 	f.in, f.cut = in, f.Cutter(f.object)
+	// What the decompressor has more than was planned, pieces have less.
+	if need := f.taken() + 2*int64(mem.BlockSize(f.sizes.piece+Slack)) + 2*int64(mem.BlockSize(f.sizes.batch)); need > f.limit {
+		return &mem.TooSmallError{Share: "decompressing", Need: need + need/4, Limit: f.limit}
+	}
 	f.first, f.offset = f.from == 0, f.from
 	if f.from > 0 {
 		f.cut.Resume()
 	}
 	f.from = 0
 	return nil
+}
+
+// taken is what the input takes: more than was planned where this object's
+// decompressor does.
+func (f *feeder) taken() int64 {
+	n := f.fixed(f.sizes)
+	if f.in != nil {
+		n += max(0, f.in.Window()-f.Window)
+	}
+	return n
 }
 
 // piece reads one piece and cuts it; nil: it held no records.
@@ -176,7 +190,7 @@ func (f *feeder) task(ctx context.Context, r *raw, from, to, have int, final boo
 func (f *feeder) batch(ctx context.Context, r *raw, n int) (*mem.Block, error) {
 	size := f.sizes.batch
 	if n > f.sizes.piece {
-		most := f.limit - f.fixed(f.sizes) - int64(r.block.Cap())
+		most := f.limit - f.taken() - int64(r.block.Cap())
 		size = max(size, f.plan(1, n).batch)
 		for int64(mem.BlockSize(size)) > most && size > n+n/8+f.least {
 			size = max(size*3/4, n+n/8+f.least)
@@ -192,7 +206,7 @@ func (f *feeder) batch(ctx context.Context, r *raw, n int) (*mem.Block, error) {
 // comes back without the feeder.
 func (f *feeder) block(ctx context.Context, n int) (*raw, error) {
 	size := int64(mem.BlockSize(n + Slack))
-	if f.fixed(f.sizes)+f.heldBytes()+size > f.limit {
+	if f.taken()+f.heldBytes()+size > f.limit {
 		return nil, f.short(n)
 	}
 	b, err := f.share.Map(ctx, n+Slack)
@@ -207,7 +221,7 @@ func (f *feeder) block(ctx context.Context, n int) (*raw, error) {
 // grow is r in a larger block; r is given back.
 func (f *feeder) grow(ctx context.Context, r *raw) (*raw, error) {
 	n := len(r.buf)
-	spent := f.fixed(f.sizes) + int64(r.block.Cap())
+	spent := f.taken() + int64(r.block.Cap())
 	size := 2 * n
 	if s, ok := f.cut.(Sizer); ok && s.Need() > int64(n) {
 		if s.Need() > f.limit {
@@ -242,7 +256,7 @@ func (f *feeder) heldBytes() int64 {
 // short says what a record of twice the n bytes that were seen of this one
 // would need: where it ends is not known.
 func (f *feeder) short(n int) error {
-	return &mem.TooSmallError{Share: "reading", Need: max(f.fixed(f.sizes)+f.alone(2*int64(n)), f.limit*5/4), Limit: f.limit}
+	return &mem.TooSmallError{Share: "reading", Need: max(f.taken()+f.alone(2*int64(n)), f.limit*5/4), Limit: f.limit}
 }
 
 // tooLong says which record does not fit.

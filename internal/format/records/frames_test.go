@@ -8,7 +8,10 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/weir-data/weir/internal/codec"
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/stream"
 )
 
 // framed compresses text in frames of the given sizes, in turn, with bytes to
@@ -75,5 +78,26 @@ func TestDamagedFramesAreErrors(t *testing.T) {
 		if _, err := read(t, planZstd(t, 3, spoilt), 160<<20); err != nil && !errors.Is(err, format.ErrData) {
 			t.Errorf("byte %d: %v", i, err)
 		}
+	}
+}
+
+// TestFramesAreDecompressedSideBySide: where there is memory for it, blocks are
+// taken from the share that is set aside for frames.
+func TestFramesAreDecompressedSideBySide(t *testing.T) {
+	text, _ := lines(8_000)
+	d := planZstd(t, 3, framed(t, text, 100_000))
+	budget := mem.New(160 << 20)
+	s, err := d.Open(t.Context(), budget, stream.Cursor{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	b, err := s.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Release()
+	if frames := s.(*reading).feeder.frames; frames == nil || frames.Peak() <= 3*codec.Zstd.Heap() {
+		t.Error("no frame was decompressed on its own")
 	}
 }
