@@ -154,7 +154,7 @@ func (d dialect) lookRecord(data []byte, i int, fields []int, columns []sampled,
 			return d.recordEnd(data, start)
 		}
 		c := &columns[fields[j]]
-		if c.kind == floats && c.wanted {
+		if c.kind == floats && c.wanted && d.besides {
 			// Most columns of large files: found to be a number in passing.
 			if _, n, ok := number.Float64(data[i:]); ok && i+n < len(data) && data[i+n] == d.delim && natural(data[i:]) {
 				c.fields++

@@ -201,7 +201,7 @@ func (p *planning) parser(b *build.Batch) (engine.Parser, error) {
 				steps[i].stop = '\n'
 			}
 			if k := column[name] - 1; k >= 0 {
-				if err := steps[i].read(b.Column(k), p.picked[k], p.none); err != nil {
+				if err := steps[i].read(b.Column(k), p.picked[k], p.none.number || !p.besides); err != nil {
 					return nil, err
 				}
 			}
@@ -211,8 +211,9 @@ func (p *planning) parser(b *build.Batch) (engine.Parser, error) {
 	return out, nil
 }
 
-// read makes s append to a column.
-func (s *step) read(to *build.Column, c column, none *nulls) error {
+// read makes s append to a column. With ends, a number is only one when its end
+// was found.
+func (s *step) read(to *build.Column, c column, ends bool) error {
 	put, err := puts(c.field.Type)
 	if err != nil {
 		return fmt.Errorf("column %q: %w", c.field.Name, err)
@@ -222,14 +223,14 @@ func (s *step) read(to *build.Column, c column, none *nulls) error {
 	case arrow.STRING:
 		s.how = texts
 	case arrow.FLOAT64:
-		if !none.number {
+		if !ends {
 			s.how = float64s
 		}
 	case arrow.INT64:
 		if !c.given {
 			s.put = putNatural
 		}
-		if !none.number {
+		if !ends {
 			s.how = int64s
 		}
 	}

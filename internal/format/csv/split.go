@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"strings"
 )
 
 const quote = '"'
@@ -12,13 +13,16 @@ var bom = []byte("\xef\xbb\xbf")
 
 // dialect is how fields are told apart.
 type dialect struct {
-	delim  byte
-	delims uint64 // eight of it
+	delim   byte
+	delims  uint64 // eight of it
+	besides bool   // no number has it in it
 }
 
 const ones = 0x0101010101010101
 
-func newDialect(delim byte) dialect { return dialect{delim, ones * uint64(delim)} }
+func newDialect(delim byte) dialect {
+	return dialect{delim, ones * uint64(delim), !strings.ContainsRune("0123456789+-.eE", rune(delim))}
+}
 
 // end is where the field without quotes that covers data[i] ends: at a
 // delimiter, a line feed or the end of data.
