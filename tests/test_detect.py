@@ -107,12 +107,16 @@ def test_format_overrides(tmp_path: Path) -> None:
 
 
 def test_lines_of_text_and_whole_files(tmp_path: Path) -> None:
-    for name, body in {"a.txt": "one\ntwo\r\n\nGrüße", "b.txt": "", "c.txt": "last\n"}.items():
+    for name, body in {"a.txt": "one\ntwo\r\n\nGrüße", "b.txt": "last\n"}.items():
         (tmp_path / name).write_bytes(body.encode())
-    got = table(tmp_path)
-    assert got.column(got.num_columns - 1).to_pylist() == ["one", "two", "", "Grüße", "last"]
-    whole = table(tmp_path, "--whole-files")
-    assert whole.column(whole.num_columns - 1).to_pylist() == ["one\ntwo\r\n\nGrüße", "", "last\n"]
+    assert table(tmp_path).to_pydict() == {"text": ["one", "two", "", "Grüße", "last"]}
+    assert table(tmp_path, "--whole-files").to_pydict() == {"text": ["one\ntwo\r\n\nGrüße", "last\n"]}
+
+
+def test_an_empty_file_is_a_row_where_whole_files_are(tmp_path: Path) -> None:
+    for name, body in {"a.txt": "a", "b.txt": "", "c.txt": "c"}.items():
+        (tmp_path / name).write_text(body)
+    assert table(tmp_path, "--whole-files").to_pydict() == {"text": ["a", "", "c"]}
 
 
 def test_folders_of_images_are_rows_with_labels_and_sizes(tmp_path: Path) -> None:

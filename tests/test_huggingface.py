@@ -56,18 +56,16 @@ def test_splits_of_a_saved_dictionary_are_read(tmp_path: Path) -> None:
     assert table(tmp_path / "saved").num_rows == 2_000
 
 
-@pytest.mark.parametrize(
-    ("to", "loader", "ending"), [("parquet", "parquet", "parquet"), ("jsonl", "json", "jsonl"), ("arrow", "arrow", "arrow")]
-)
-def test_what_weir_writes_is_loaded(tmp_path: Path, to: str, loader: str, ending: str) -> None:
+@pytest.mark.parametrize(("to", "loader"), [("parquet", "parquet"), ("jsonl", "json"), ("arrow", "arrow")])
+def test_what_weir_writes_is_loaded(tmp_path: Path, to: str, loader: str) -> None:
     as_dataset().save_to_disk(tmp_path / "saved")
     weir("scan", tmp_path / "saved", "--to", to, "-o", f"{tmp_path}/out/", "--part-size", "300KB", "--quiet").done()
-    files = sorted(map(str, (tmp_path / "out").glob(f"*.{ending}")))
+    files = sorted(map(str, (tmp_path / "out").iterdir()))
     assert len(files) > 1
     loaded = hf.load_dataset(loader, data_files=files, split="train", cache_dir=str(tmp_path / "cache"))
     assert loaded.num_rows == 2_000
     assert loaded[:]["messages"] == source()["messages"].to_pylist()
-    assert digest(tmp_path / "out" / f"*.{ending}") == digest(tmp_path / "saved")
+    assert digest(tmp_path / "out") == digest(tmp_path / "saved")
 
 
 def test_a_stream_of_weir_is_a_dataset_without_a_copy(tmp_path: Path) -> None:

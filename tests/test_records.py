@@ -15,20 +15,21 @@ import rows
 from binary import digest, table, weir
 from packers import PACKERS
 
+# A good record, a bad one, and the byte of it that is named.
 BAD = {
-    "jsonl": ('{"a": %d, "b": "x"}\n', '{"a": oops}\n'),
-    "csv": ("%d,x\n", "1,2,3\n"),
+    "jsonl": ('{"a": %d, "b": "x"}\n', '{"a": oops}\n', 6),
+    "csv": ("%d,x\n", "1,2,3\n", 0),
 }
 
 
 def bad_file(folder: Path, kind: str, count: int = 5_000, every: int = 1_000) -> tuple[Path, list[int]]:
-    """A file with a bad record in front of every thousandth good one, and the bytes the bad ones begin at."""
-    good, bad = BAD[kind]
+    """A file with a bad record in front of every thousandth good one, and the bytes where they are bad."""
+    good, bad, at = BAD[kind]
     out = ["a,b\n"] if kind == "csv" else []
     places: list[int] = []
     for i in range(count):
         if i % every == every - 1:
-            places.append(sum(map(len, out)))
+            places.append(sum(map(len, out)) + at)
             out.append(bad)
         out.append(good % i)
     path = folder / f"a.{kind}"
@@ -59,7 +60,7 @@ def test_bad_records_are_skipped_and_counted(tmp_path: Path, kind: str, threads:
     assert table(*args)["a"].to_pylist() == list(range(5_000))
 
 
-def test_damaged_samples_of_an_archive_are_skipped_only_where_that_is_wanted(tmp_path: Path) -> None:
+def test_files_that_are_no_images_are_skipped_where_that_is_wanted(tmp_path: Path) -> None:
     (tmp_path / "images").mkdir()
     for i in range(4):
         (tmp_path / "images" / f"{i}.png").write_bytes(b"not a picture")
@@ -79,7 +80,7 @@ def test_a_schema_that_inspect_prints_fixes_the_types(tmp_path: Path, kind: str)
     want = table(source)
     assert table(source, "--schema", schema).equals(want)
     edited = json.loads(schema.read_text())["schema"]
-    assert edited["columns"][0] == {"name": "id", "type": "int64"} or edited["columns"][0]["type"] == "int64"
+    assert (edited["columns"][0]["name"], edited["columns"][0]["type"]) == ("id", "int64")
     edited["columns"][0]["type"] = "float64"
     schema.write_text(json.dumps(edited))
     assert table(source, "--schema", schema)["id"].to_pylist() == [float(i) for i in want["id"].to_pylist()]
@@ -87,7 +88,7 @@ def test_a_schema_that_inspect_prints_fixes_the_types(tmp_path: Path, kind: str)
 
 def test_a_value_that_does_not_fit_the_schema_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "schema.json").write_text(json.dumps({"columns": [{"name": "a", "type": "int64"}, {"name": "b", "type": "float64"}]}))
-    for kind, (good, _) in BAD.items():
+    for kind, (good, _, _) in BAD.items():
         path = tmp_path / f"a.{kind}"
         path.write_text(("a,b\n" if kind == "csv" else "") + good % 1)
         result = weir("scan", path, "--schema", tmp_path / "schema.json", "--quiet")

@@ -22,6 +22,7 @@ var (
 	errFew    = errors.New("too few fields")
 	errMany   = errors.New("too many fields")
 	errValue  = errors.New("not a value of the column's type")
+	errText   = errors.New("not UTF-8; convert the file, as iconv does, or leave such records out with --on-error skip")
 )
 
 // how a field is read.
@@ -54,6 +55,9 @@ type parser struct {
 	orders [][]step // for each order of columns
 	object []int    // which order an object has; less than 0: it is empty
 
+	piece   *engine.Piece
+	foreign bool // some of its bytes are not UTF-8
+
 	steps []step
 	lines int64 // line feeds within the fields of the record so far
 	at    int   // where the field begins that cannot be read
@@ -68,6 +72,9 @@ func (p *parser) Parse(piece *engine.Piece) error {
 		return nil
 	}
 	p.steps = p.orders[which]
+	if piece != p.piece {
+		p.piece, p.foreign = piece, !utf8.Valid(data)
+	}
 	if piece.First && piece.At == 0 {
 		p.begin(piece)
 	}
@@ -127,7 +134,7 @@ func (p *parser) record(data []byte, i int) (end int, err error) {
 			}
 		case texts, others:
 			k := p.end(data, i)
-			if n := s.width(data, i, k); n > 0 && data[i] != quote && p.put(s, data[i:], n) {
+			if n := s.width(data, i, k); n > 0 && data[i] != quote && !p.foreign && p.put(s, data[i:], n) {
 				i = k + 1
 				continue
 			}
@@ -196,6 +203,8 @@ func (p *parser) field(s *step, data []byte, i int) (after int, last bool, err e
 	case err != nil:
 		return 0, false, err
 	case s.how == skipped:
+	case p.foreign && s.how == texts && !utf8.Valid(t.b):
+		return 0, false, errText
 	case !t.quoted && p.none.has(t.b) || len(t.b) == 0 && s.how != texts:
 		s.column.Null()
 	case t.doubled && s.how == texts:
@@ -280,6 +289,8 @@ func (p *parser) bad(piece *engine.Piece, cause error) *engine.Bad {
 		s := &p.steps[p.fault]
 		f := s.column.Field
 		out.Err = fmt.Errorf("column %q: %s is not %s %s; %s", f.Name, excerpt(t.b), article(f.Type.String()), f.Type, s.wayOut(t.b))
+	case errors.Is(cause, errText):
+		out.Err = fmt.Errorf("column %q: %w", p.steps[p.fault].column.Field.Name, cause)
 	default:
 		out.Err = cause
 	}

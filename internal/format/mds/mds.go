@@ -21,7 +21,8 @@
 //
 // The encoding is kept in the field's metadata as "mds.encoding". Pickles run
 // code when they are read: a column of them is refused, unless other columns
-// are picked. Text is not checked to be UTF-8.
+// are picked. Text that is not UTF-8 is an
+// error.
 //
 // The index is what counts; what shards say about themselves is not looked at,
 // but for their offsets, which must be those of the samples. Where a shard

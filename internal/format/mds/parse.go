@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"unicode/utf8"
 
 	"github.com/weir-data/weir/internal/format/build"
 	"github.com/weir-data/weir/internal/format/records"
@@ -22,6 +23,7 @@ type target struct {
 	encoding
 	name string
 	size int           // of every value; 0: each tells its own
+	text bool          // its bytes must be UTF-8
 	col  *build.Column // nil: it is passed over
 }
 
@@ -59,6 +61,9 @@ func (p *parser) sample(s []byte) error {
 		switch {
 		case t.col == nil:
 		case t.kind == asBytes:
+			if t.text && !utf8.Valid(v) {
+				return fmt.Errorf("column %q: not UTF-8", t.name)
+			}
 			t.col.Bytes(v)
 		case t.kind == asNumber:
 			number(t.col, v)

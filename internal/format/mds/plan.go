@@ -131,6 +131,7 @@ func (p *picked) parser(b *build.Batch) *parser {
 		if p.to[i] >= 0 {
 			t.col = b.Column(p.to[i])
 		}
+		t.text = t.col != nil && t.col.Field.Type.ID() == arrow.STRING
 		out.cols = append(out.cols, t)
 	}
 	return out

@@ -1,13 +1,15 @@
 // Package text reads plain text: a row a line, or a row a file.
 //
 // A line ends with \n or \r\n, which are not part of it; a file without an end
-// of its last line has that line all the same. Bytes are kept as they are,
-// apart from a byte order mark at the beginning of a file, which is dropped.
+// of its last line has that line all the same. A byte order mark at the
+// beginning of a file is dropped. What is not UTF-8 is an error, unless the
+// schema says that the column is binary.
 package text
 
 import (
 	"bytes"
 	"context"
+	"errors"
 	"path"
 	"unicode/utf8"
 
@@ -43,17 +45,23 @@ func sniff(c format.Clue) bool {
 // Plan looks at a sample for the length of lines.
 func Plan(ctx context.Context, src format.Source, opt format.Options) (format.Dataset, error) {
 	schema := arrow.NewSchema([]arrow.Field{{Name: Column, Type: arrow.BinaryTypes.String, Nullable: true}}, nil)
-	if _, err := format.Match([]string{Column}, opt.Columns); err != nil {
+	if s := opt.Schema; s != nil {
+		if s.NumFields() != 1 || s.Field(0).Type.ID() != arrow.STRING && s.Field(0).Type.ID() != arrow.BINARY {
+			return nil, format.Error(format.ErrUsage, "text: a schema has one column, string or binary")
+		}
+		schema = s
+	}
+	if _, err := format.Match([]string{schema.Field(0).Name}, opt.Columns); err != nil {
 		return nil, format.Error(format.ErrUsage, "text: %w", err)
 	}
 	l := records.Layout{
 		Name: "text", Source: src, Options: opt, Schema: schema,
 		Cutter: func(int) records.Cutter { return records.Lines{} },
-		Parser: func(b *build.Batch) (records.Parser, error) { return &parser{b}, nil },
+		Parser: func(b *build.Batch) (records.Parser, error) { return &parser{adder: newAdder(b)}, nil },
 	}
 	if opt.WholeFiles {
 		l.Cutter = func(int) records.Cutter { return whole{} }
-		l.Parser = func(b *build.Batch) (records.Parser, error) { return &wholeParser{b}, nil }
+		l.Parser = func(b *build.Batch) (records.Parser, error) { return &wholeParser{newAdder(b)}, nil }
 	}
 	var built int64
 	v, err := records.Sample(ctx, "text", src, opt, func(_ int, data []byte, final bool) (int, error) {
@@ -92,12 +100,39 @@ func Plan(ctx context.Context, src format.Source, opt format.Options) (format.Da
 	return records.New(l)
 }
 
-type parser struct{ b *build.Batch }
+// adder adds texts to the column.
+type adder struct {
+	b   *build.Batch
+	any bool // bytes that are not UTF-8 are welcome
+}
+
+func newAdder(b *build.Batch) adder {
+	return adder{b, b.Column(0).Field.Type.ID() == arrow.BINARY}
+}
+
+var errText = errors.New("not UTF-8; --schema with a column of type binary reads it, iconv converts it")
+
+// add adds a row; ok is false where there is no room.
+func (a adder) add(text []byte, checked bool) (ok bool, err error) {
+	if !checked && !a.any && !utf8.Valid(text) {
+		return false, errText
+	}
+	a.b.Column(0).Bytes(text)
+	return a.b.EndRow(), nil
+}
+
+type parser struct {
+	adder
+	piece *records.Piece
+	valid bool // all of it is UTF-8
+}
 
 var bom = []byte("\xef\xbb\xbf")
 
 func (p *parser) Parse(piece *records.Piece) error {
-	col := p.b.Column(0)
+	if piece != p.piece {
+		p.piece, p.valid = piece, utf8.Valid(piece.Data)
+	}
 	for piece.At < len(piece.Data) && !p.b.Full() {
 		line := piece.Data[piece.At:]
 		n := bytes.IndexByte(line, '\n') + 1
@@ -111,8 +146,11 @@ func (p *parser) Parse(piece *records.Piece) error {
 		if piece.First && piece.At == 0 {
 			line = bytes.TrimPrefix(line, bom)
 		}
-		col.Bytes(line)
-		if !p.b.EndRow() {
+		ok, err := p.add(line, p.valid)
+		if err != nil {
+			return &records.Bad{At: piece.At, Line: piece.Lines, Next: piece.At + n, NextLines: piece.Lines + 1, Err: err}
+		}
+		if !ok {
 			return nil
 		}
 		piece.At += n
@@ -133,15 +171,18 @@ func (whole) Cut(data []byte, final bool) (from, to int, err error) {
 	return 0, 0, nil
 }
 
-type wholeParser struct{ b *build.Batch }
+type wholeParser struct{ adder }
 
 func (p *wholeParser) Parse(piece *records.Piece) error {
 	data := piece.Data
 	if piece.First {
 		data = bytes.TrimPrefix(data, bom)
 	}
-	p.b.Column(0).Bytes(data)
-	if p.b.EndRow() {
+	ok, err := p.add(data, false)
+	if err != nil {
+		return &records.Bad{Line: -1, Next: len(piece.Data), Err: err}
+	}
+	if ok {
 		piece.At = len(piece.Data)
 	}
 	return nil

@@ -35,9 +35,30 @@ func TestLines(t *testing.T) {
 			[]byte("\r\r\n"),
 		},
 		Want:     []arrow.RecordBatch{rows("one", "two", "", "three"), rows(long...), rows("\r")},
-		Damage:   []byte("a line\nand more\r\n\n\xffof it"),
+		Damage:   []byte("a line\nand more\r\n\nof it"),
 		Cuttable: true,
 	})
+}
+
+func TestWhatIsNotUTF8IsAnErrorOrBinary(t *testing.T) {
+	bin := arrow.NewSchema([]arrow.Field{{Name: "b", Type: arrow.BinaryTypes.Binary, Nullable: true}}, nil)
+	b := array.NewBinaryBuilder(memory.DefaultAllocator, arrow.BinaryTypes.Binary)
+	b.AppendValues([][]byte{[]byte("ok"), []byte("\xff")}, nil)
+	formattest.Run(t, formattest.Case{
+		Format: Format(), Options: format.Options{Schema: bin},
+		Files: [][]byte{[]byte("ok\n\xff\n")},
+		Want:  []arrow.RecordBatch{array.NewRecordBatch(bin, []arrow.Array{b.NewArray()}, 2)},
+	})
+	var bad []string
+	formattest.Run(t, formattest.Case{
+		Format:  Format(),
+		Options: format.Options{Bad: func(err error) { bad = append(bad, err.Error()) }},
+		Files:   [][]byte{[]byte("ok\n\xff\nyes")},
+		Want:    []arrow.RecordBatch{rows("ok", "yes")},
+	})
+	if len(bad) == 0 || bad[0] != "text: part-0: line 2, byte 3: "+errText.Error() {
+		t.Error(bad)
+	}
 }
 
 func TestWholeFiles(t *testing.T) {
