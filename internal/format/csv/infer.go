@@ -3,6 +3,7 @@ package csv
 import (
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/weir-data/weir/internal/format/literal"
 	"github.com/weir-data/weir/internal/format/number"
 )
 
@@ -110,8 +111,8 @@ func natural(b []byte) bool {
 }
 
 func kindOfClock(b []byte) kind {
-	sec, nano, zone, ok := instant(b)
-	_, exact := inUnit(sec, nano, perSecond(arrow.Microsecond))
+	sec, nano, zone, ok := literal.Instant(b)
+	_, exact := literal.InUnit(sec, nano, literal.PerSecond(arrow.Microsecond))
 	switch {
 	case !ok || !exact:
 		return strings_

@@ -2,7 +2,6 @@ package csv
 
 import (
 	"encoding/base64"
-	"encoding/binary"
 	"math"
 	"strconv"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/format/build"
+	"github.com/weir-data/weir/internal/format/literal"
 	"github.com/weir-data/weir/internal/format/number"
 )
 
@@ -36,11 +36,9 @@ func puts(t arrow.DataType) (put, error) {
 		return func(c *build.Column, b []byte) bool { c.Bytes(b); return true }, nil
 	case *arrow.BinaryType, *arrow.FixedSizeBinaryType:
 		return putBase64, nil
-	case arrow.DecimalType:
-		return putDecimal(t.GetPrecision(), t.GetScale()), nil
 	}
-	if p := putsClock(t); p != nil {
-		return p, nil
+	if p := literal.For(t); p != nil {
+		return put(p), nil
 	}
 	return nil, format.Error(format.ErrUsage, "csv has no values of type %s; read it as string", t)
 }
@@ -217,20 +215,4 @@ func putBase64(c *build.Column, b []byte) bool {
 	}
 	c.Commit(n)
 	return true
-}
-
-// putDecimal takes digits that the scale holds without rounding.
-func putDecimal(precision, scale int32) put {
-	return func(c *build.Column, b []byte) bool {
-		v, ok := decimal(b, int(precision), int(scale))
-		if !ok {
-			return false
-		}
-		var buf [32]byte
-		for i, x := range v {
-			binary.LittleEndian.PutUint64(buf[8*i:], x)
-		}
-		c.Value(buf[:c.Width])
-		return true
-	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/format/build"
+	"github.com/weir-data/weir/internal/format/literal"
 	"github.com/weir-data/weir/internal/format/number"
 	"github.com/weir-data/weir/internal/format/schematext"
 )
@@ -51,7 +52,7 @@ func newNode(c *build.Column, open bool) (node, error) {
 	t := c.Field.Type
 	if ext, ok := t.(arrow.ExtensionType); ok {
 		if ext.ExtensionName() == "arrow.uuid" {
-			return node{kind: worded, col: c, read: readUUID}, nil
+			return node{kind: worded, col: c, read: literal.UUID}, nil
 		}
 		t = ext.StorageType()
 	}
@@ -79,7 +80,7 @@ func newNode(c *build.Column, open bool) (node, error) {
 		nd.kind = structs
 	default:
 		if !nd.number(t) {
-			nd.kind, nd.read = worded, reader(t)
+			nd.kind, nd.read = worded, literal.For(t)
 			if nd.read == nil {
 				return nd, format.Error(format.ErrUsage, "values of type %s cannot be read from JSON", schematext.Type(t))
 			}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/float16"
 
 	"github.com/weir-data/weir/internal/format/build"
@@ -202,23 +201,4 @@ func (s *scanner) entryKey(nd *node, i int) int {
 		return got
 	}
 	return end
-}
-
-// reader is how scalars of a type are read; nil: not at all.
-func reader(t arrow.DataType) func(*build.Column, []byte) bool {
-	switch t := t.(type) {
-	case arrow.DecimalType:
-		return decimals(t)
-	case *arrow.Date32Type:
-		return readDate32
-	case *arrow.Date64Type:
-		return readDate64
-	case *arrow.Time32Type:
-		return times(t.Unit, 4)
-	case *arrow.Time64Type:
-		return times(t.Unit, 8)
-	case *arrow.TimestampType:
-		return instants(t.Unit, t.TimeZone != "")
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package json
+package literal
 
 import (
 	"encoding/binary"
@@ -10,35 +10,17 @@ import (
 	"github.com/weir-data/weir/internal/format/number"
 )
 
+// longest is the most characters of a decimal.
+const longest = 512
+
 // decimals reads numbers that a decimal type holds exactly: no more digits
 // than its precision, and none but zeros below its scale.
-func decimals(t arrow.DecimalType) func(*build.Column, []byte) bool {
+func decimals(t arrow.DecimalType) Reader {
 	precision, scale := int(t.GetPrecision()), int(t.GetScale())
 	return func(c *build.Column, p []byte) bool {
-		neg := len(p) > 0 && p[0] == '-'
-		if neg {
-			p = p[1:]
-		}
-		var buf [shortMost]byte
-		digits, power, ok := significant(&buf, p)
+		v, ok := decimal(p, precision, scale)
 		if !ok {
 			return false
-		}
-		var v [4]uint64
-		if len(digits) > 0 {
-			zeros := power + scale
-			if zeros < 0 || len(digits)+zeros > precision {
-				return false
-			}
-			for _, d := range digits {
-				shift(&v, uint64(d-'0'))
-			}
-			for range zeros {
-				shift(&v, 0)
-			}
-		}
-		if neg {
-			negate(&v)
 		}
 		var out [32]byte
 		for i, w := range v {
@@ -49,10 +31,43 @@ func decimals(t arrow.DecimalType) func(*build.Column, []byte) bool {
 	}
 }
 
+// wide is an integer of 256 bits in two's complement, lowest first.
+type wide [4]uint64
+
+// decimal is p times 10^scale, if that is an integer of at most precision
+// digits.
+func decimal(p []byte, precision, scale int) (v wide, ok bool) {
+	neg := len(p) > 0 && p[0] == '-'
+	if neg || len(p) > 0 && p[0] == '+' {
+		p = p[1:]
+	}
+	var buf [longest]byte
+	digits, power, ok := significant(&buf, p)
+	if !ok {
+		return v, false
+	}
+	if len(digits) > 0 {
+		zeros := power + scale
+		if zeros < 0 || len(digits)+zeros > precision {
+			return v, false
+		}
+		for _, d := range digits {
+			v.shift(uint64(d - '0'))
+		}
+		for range zeros {
+			v.shift(0)
+		}
+	}
+	if neg {
+		v.negate()
+	}
+	return v, true
+}
+
 // significant takes a number without sign apart: its value is digits, without
 // zeros on either side, times a power of ten.
 // buf holds the digits.
-func significant(buf *[shortMost]byte, p []byte) (digits []byte, power int, ok bool) {
+func significant(buf *[longest]byte, p []byte) (digits []byte, power int, ok bool) {
 	n, i, point := 0, 0, -1
 	for ; i < len(p) && i < len(buf); i++ {
 		if p[i] == '.' && point < 0 {
@@ -93,7 +108,7 @@ func significant(buf *[shortMost]byte, p []byte) (digits []byte, power int, ok b
 }
 
 // shift is v = 10*v + d.
-func shift(v *[4]uint64, d uint64) {
+func (v *wide) shift(d uint64) {
 	for i := range v {
 		hi, lo := bits.Mul64(v[i], 10)
 		sum, carry := bits.Add64(lo, d, 0)
@@ -101,7 +116,7 @@ func shift(v *[4]uint64, d uint64) {
 	}
 }
 
-func negate(v *[4]uint64) {
+func (v *wide) negate() {
 	carry := uint64(1)
 	for i := range v {
 		v[i], carry = bits.Add64(^v[i], 0, carry)
