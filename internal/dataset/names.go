@@ -1,0 +1,142 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Bounds on what a manifest or a plan may name.
+const (
+	mostSplits = 4096
+	mostFiles  = 4096
+	mostName   = 255
+	mostDigest = 128
+)
+
+// Part is one file of a split's rows.
+type Part struct {
+	Name   string `json:"name"` // in its split's directory; see PartName
+	Rows   int64  `json:"rows"`
+	Bytes  int64  `json:"bytes"`
+	Digest string `json:"digest"` // of its rows, as the caller's check takes it
+}
+
+// File is one that is no part: an array of all of a split's rows, say.
+type File struct {
+	Name   string `json:"name"` // in the dataset's directory
+	Bytes  int64  `json:"bytes"`
+	Digest string `json:"digest"`
+}
+
+// Split is one of a dataset's divisions, and the sums over its parts.
+type Split struct {
+	Name   string
+	Prefix string // its directory: Name and a slash
+	Rows   int64
+	Bytes  int64
+	Parts  int64
+}
+
+// add counts a part, which must be the next.
+func (s *Split) add(p Part) error {
+	if err := p.check(s.Parts); err != nil {
+		return err
+	}
+	if s.Rows > math.MaxInt64-p.Rows || s.Bytes > math.MaxInt64-p.Bytes {
+		return fmt.Errorf("%q: more rows or bytes than can be counted", p.Name)
+	}
+	s.Rows += p.Rows
+	s.Bytes += p.Bytes
+	s.Parts++
+	return nil
+}
+
+// check says whether p can be a split's nth part.
+func (p Part) check(n int64) error {
+	if got, ok := partNumber(p.Name); !ok || got != n {
+		return fmt.Errorf("%.99q is not the name of part %d", p.Name, n)
+	}
+	if p.Rows < 0 || p.Bytes < 0 {
+		return fmt.Errorf("%q: a negative number of rows or bytes", p.Name)
+	}
+	return checkDigest(p.Name, p.Digest)
+}
+
+func (f File) check() error {
+	if err := checkName(f.Name); err != nil {
+		return err
+	}
+	if f.Bytes < 0 {
+		return fmt.Errorf("%q: a negative number of bytes", f.Name)
+	}
+	return checkDigest(f.Name, f.Digest)
+}
+
+func checkDigest(name, digest string) error {
+	if digest == "" || len(digest) > mostDigest || strings.ContainsFunc(digest, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return fmt.Errorf("%q: %.99q is not a digest", name, digest)
+	}
+	return nil
+}
+
+// checkName says whether a split or a file may be called that: one step of a
+// path, which listings show and which is not the manifest.
+func checkName(name string) error {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.=+@", r)
+	}
+	switch {
+	case name == "" || len(name) > mostName,
+		strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }),
+		name[0] == '.' || name[0] == '_',
+		name == manifestName:
+		return fmt.Errorf("%.99q: a split or file is named with letters, digits and - _ . = + @, not with . or _ first", name)
+	}
+	return nil
+}
+
+// checkNames looks at several of one kind.
+func checkNames(kind string, names []string, most int) error {
+	if len(names) > most {
+		return fmt.Errorf("%d %ss, at most %d can be", len(names), kind, most)
+	}
+	seen := make(map[string]bool, len(names))
+	for _, n := range names {
+		if err := checkName(n); err != nil {
+			return err
+		}
+		if seen[n] {
+			return fmt.Errorf("%s %q is there twice", kind, n)
+		}
+		seen[n] = true
+	}
+	return nil
+}
+
+// partNumber reads what PartName wrote.
+func partNumber(name string) (int64, bool) {
+	digits, ext, _ := strings.Cut(strings.TrimPrefix(name, "part-"), ".")
+	n, err := strconv.ParseInt(digits, 10, 62)
+	if err != nil || n < 0 || len(name) > mostName || ext != "" && checkName(ext) != nil {
+		return 0, false
+	}
+	return n, name == PartName(n, "") || name == PartName(n, "."+ext)
+}
+
+// splitsOf are empty splits with these names.
+func splitsOf(names []string) []Split {
+	out := make([]Split, len(names))
+	for i, n := range names {
+		out[i] = Split{Name: n, Prefix: n + "/"}
+	}
+	return out
+}
+
+// notEmpty is the system's word for a directory that cannot go yet.
+func notEmpty(err error) bool {
+	return errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST)
+}
