@@ -36,6 +36,8 @@ func (j *jsonReader) wrong(err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	switch {
+	case errors.Is(j.in.err, mem.ErrTooSmall):
+		return fmt.Errorf("%s: byte %d: %w", j.url, j.d.InputOffset(), j.in.err)
 	case j.in.err != nil:
 		return j.in.err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):

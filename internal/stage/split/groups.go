@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/zeebo/xxh3"
 )
 
 // block is how many rows are hashed at once, column by column.
@@ -18,7 +19,7 @@ type groups struct {
 }
 
 func newGroups(c Config, schema *arrow.Schema) (*groups, error) {
-	g := &groups{names: c.By, key: mix(c.Seed + gamma), limits: limits(c.Weights)}
+	g := &groups{names: c.By, key: xxh3.HashStringSeed("by", c.Seed), limits: limits(c.Weights)}
 	for _, name := range c.By {
 		i, err := hashedColumn(schema, "by", name)
 		if err != nil {

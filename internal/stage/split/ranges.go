@@ -95,15 +95,15 @@ func orders(dst []uint64, a arrow.Array, at int) (bad int, err error) {
 	default:
 		return -1, fmt.Errorf("values of type %s have no ranges", a.DataType())
 	}
-	if a.NullN() > 0 {
-		for i := range dst {
-			if a.IsNull(at + i) {
-				return i, nil
-			}
-		}
-		return -1, nil
+	if a.NullN() == 0 {
+		return bad, nil
 	}
-	return bad, nil
+	for i := range dst {
+		if i == bad || a.IsNull(at+i) {
+			return i, nil
+		}
+	}
+	return -1, nil
 }
 
 func orderInt(v int64) uint64 { return uint64(v) ^ 1<<63 }

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/zeebo/xxh3"
 
 	"github.com/weir-data/weir/internal/format"
 )
@@ -37,7 +38,7 @@ func newStrata(c Config, schema *arrow.Schema) (*strata, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &strata{column: i, name: c.Stratify, key: mix(c.Seed + 2*gamma), index: make(map[uint64]int32)}
+	s := &strata{column: i, name: c.Stratify, key: xxh3.HashStringSeed("stratify", c.Seed), index: make(map[uint64]int32)}
 	common := 0
 	for _, w := range c.Weights {
 		common = divisor(common, w)

@@ -48,6 +48,9 @@ func hashable(t arrow.DataType) bool {
 // hashValues sets dst[i] to the hash of value at+i of a: the same for the same
 // value of whatever type. It fails for types that are not hashable.
 func hashValues(dst []uint64, a arrow.Array, at int) error {
+	if e, ok := a.(array.ExtensionArray); ok {
+		return hashValues(dst, e.Storage(), at)
+	}
 	if err := hashValid(dst, a, at); err != nil {
 		return err
 	}
@@ -109,10 +112,6 @@ func hashRare(dst []uint64, a arrow.Array, at int) error {
 			continue
 		}
 		switch a := a.(type) {
-		case array.ExtensionArray:
-			if err := hashValues(dst[i:i+1], a.Storage(), row); err != nil {
-				return err
-			}
 		case *array.Dictionary:
 			if err := hashValues(dst[i:i+1], a.Dictionary(), a.GetValueIndex(row)); err != nil {
 				return err

@@ -1,0 +1,125 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/store"
+)
+
+// Plan is all that decides which bytes a run writes. A run goes on with the
+// work of another only if their plans are the same.
+type Plan struct {
+	CreatedBy string         // program and version
+	Recipe    string         // in full, in one spelling; without what changes no output (memory, threads)
+	Seed      uint64         // of all that is random
+	Source    []store.Object // in the order in which it is read
+	Splits    []string       // their names, in order
+	Files     []string       // names of what is written besides parts
+}
+
+// planHead is the first line of the plan's file; the source follows, an object
+// a line.
+type planHead struct {
+	Version   int      `json:"version"`
+	CreatedBy string   `json:"created_by"`
+	Recipe    string   `json:"recipe"`
+	Seed      uint64   `json:"seed"`
+	Splits    []string `json:"splits"`
+	Files     []string `json:"files"`
+	Source    string   `json:"source"`  // digest
+	Objects   int64    `json:"objects"` // number
+}
+
+func (p Plan) head() planHead {
+	valid := func(list []string) []string { return append([]string{}, list...) }
+	return planHead{Version: manifestVersion, CreatedBy: p.CreatedBy, Recipe: p.Recipe, Seed: p.Seed,
+		Splits: valid(p.Splits), Files: valid(p.Files), Source: SourceDigest(p.Source), Objects: int64(len(p.Source))}
+}
+
+// check says whether names can be those of splits and files.
+func (p Plan) check(url string) error {
+	err := checkNames("split", p.Splits, mostSplits)
+	if err == nil && len(p.Files) > mostFiles {
+		err = fmt.Errorf("%d files, at most %d can be", len(p.Files), mostFiles)
+	}
+	if err == nil {
+		err = checkNames("file", slices.Concat(p.Splits, p.Files), mostSplits+mostFiles)
+	}
+	if err != nil {
+		return format.Error(format.ErrUsage, "%s: %w", url, err)
+	}
+	return nil
+}
+
+// id is what journals know their plan by.
+func (h planHead) id() string {
+	sum := newHasher()
+	writeJSON(sum, h) // a hash takes everything
+	return sum.String()
+}
+
+func (d *directory) writePlan(ctx context.Context, p Plan) error {
+	return d.putSealed(ctx, planName, func(w io.Writer) error {
+		if err := writeJSON(w, p.head()); err != nil {
+			return err
+		}
+		for _, o := range p.Source {
+			if err := writeJSON(w, asListed(o)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// readPlan returns what the run in d was begun with, and in words what differs
+// from p, if something does.
+func (d *directory) readPlan(ctx context.Context, o store.Object, p Plan) (was planHead, differs string, err error) {
+	err = d.readSealed(ctx, o, func(r io.Reader) error {
+		j := newJSONReader(o.URL, r, d.Share)
+		defer j.close()
+		if err := j.value(&was); err != nil {
+			return err
+		}
+		if err := (Plan{Splits: was.Splits, Files: was.Files}).check(o.URL); err != nil || was.Version != manifestVersion {
+			return damaged(o.URL, "not a plan of this weir")
+		}
+		next := func() (l listed, err error) {
+			if !j.d.More() && j.in.err == nil {
+				return l, io.EOF
+			}
+			err = j.value(&l)
+			return l, err
+		}
+		differs, err = p.differs(was, next)
+		return err
+	})
+	return was, differs, err
+}
+
+// differs compares with what was, whose source comes from next.
+func (p Plan) differs(was planHead, next func() (listed, error)) (string, error) {
+	now := p.head()
+	switch {
+	case was.CreatedBy != now.CreatedBy:
+		return fmt.Sprintf("it was begun by %s, this is %s", was.CreatedBy, now.CreatedBy), nil
+	case was.Source != now.Source:
+		text, err := compareSource(next, p.Source)
+		return "the source has changed: " + text, err
+	case was.Recipe != now.Recipe:
+		return "it was begun with another recipe: " + firstDifference(was.Recipe, now.Recipe), nil
+	case was.id() != now.id():
+		return "it was begun with another seed, other splits or other files", nil
+	}
+	return "", nil
+}
+
+// matches says whether a finished dataset is what the plan would make.
+func (p Plan) matches(m *Manifest) bool {
+	return m.CreatedBy == p.CreatedBy && m.Recipe == p.Recipe && m.Seed == p.Seed &&
+		m.SourceDigest == SourceDigest(p.Source) && slices.Equal(names(m.Splits), p.Splits)
+}
