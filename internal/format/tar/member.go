@@ -2,9 +2,11 @@ package tar
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,7 +15,7 @@ const block = 512
 
 // member is one entry of an archive and the headers that belong to it.
 type member struct {
-	name string
+	name []byte // part of the archive, or of a header
 	size int64
 	body int // where its bytes begin, from the first header on
 	kind byte
@@ -40,10 +42,11 @@ var errEnd = errors.New("end of archive")
 const metaMost = 1 << 20
 
 // parse reads the headers at the front of data: long names and attributes, and
-// the entry's own.
-func parse(data []byte) (member, error) {
+// the entry's own. Checked says that their sums were right before.
+func parse(data []byte, checked bool) (member, error) {
 	var m member
-	long, size := "", int64(-1)
+	var long []byte
+	size := int64(-1)
 	for at := 0; ; {
 		if len(data)-at < block {
 			return m, &shortError{int64(at + block)}
@@ -54,6 +57,9 @@ func parse(data []byte) (member, error) {
 				return m, errors.New("a long name without its file")
 			}
 			return m, errEnd
+		}
+		if !checked && !summed(h) {
+			return m, errSum
 		}
 		n, err := header(h, &m)
 		if err != nil {
@@ -67,7 +73,7 @@ func parse(data []byte) (member, error) {
 			if size >= 0 {
 				m.size = size
 			}
-			if long != "" {
+			if long != nil {
 				m.name = long
 			}
 			if !m.regular() {
@@ -89,7 +95,7 @@ func parse(data []byte) (member, error) {
 		at += int(padded(n))
 		switch m.kind {
 		case 'L':
-			long = string(bytes.TrimRight(body, "\x00"))
+			long = bytes.TrimRight(body, "\x00")
 		case 'x':
 			if err := attributes(body, &long, &size); err != nil {
 				return m, err
@@ -99,6 +105,9 @@ func parse(data []byte) (member, error) {
 }
 
 func zero(h []byte) bool {
+	if h[0] != 0 {
+		return false // nearly always
+	}
 	for _, c := range h {
 		if c != 0 {
 			return false
@@ -107,41 +116,54 @@ func zero(h []byte) bool {
 	return true
 }
 
-// header reads one block and checks its sum. It returns the size it says.
-func header(h []byte, m *member) (int64, error) {
+var errSum = errors.New("the checksum of a tar header does not match")
+
+// summed says that a header's sum is right: of its bytes with blanks for the
+// sum itself, or, as some have it, of its bytes as signed ones.
+func summed(h []byte) bool {
 	want, err := number(h[148:156])
 	if err != nil {
-		return 0, errors.New("not a tar header")
+		return false
 	}
-	var sum, signed int64
+	const low = 0x00ff00ff00ff00ff
+	var lanes uint64 // four sums of at most 64*2*255
+	for i := 0; i < block; i += 8 {
+		w := binary.LittleEndian.Uint64(h[i:])
+		lanes += w&low + w>>8&low
+	}
+	sum := int64(lanes&0xffff + lanes>>16&0xffff + lanes>>32&0xffff + lanes>>48)
+	for _, c := range h[148:156] {
+		sum += ' ' - int64(c)
+	}
+	if sum == want {
+		return true
+	}
 	for i, c := range h {
-		if i >= 148 && i < 156 {
-			c = ' '
+		if c >= 0x80 && (i < 148 || i >= 156) {
+			sum -= 256
 		}
-		sum += int64(c)
-		signed += int64(int8(c))
 	}
-	if sum != want && signed != want {
-		return 0, errors.New("the checksum of a tar header does not match")
-	}
+	return sum == want
+}
+
+// header reads one block and returns the size it says.
+func header(h []byte, m *member) (size int64, err error) {
 	if m.size, err = number(h[124:136]); err != nil {
 		return 0, fmt.Errorf("the size in a tar header: %w", err)
 	}
 	m.kind = h[156]
 	m.name = text(h[:100])
-	if string(h[257:262]) == "ustar" && h[262] == 0 {
-		if prefix := text(h[345:500]); prefix != "" {
-			m.name = prefix + "/" + m.name
-		}
+	if h[345] != 0 && string(h[257:263]) == "ustar\x00" {
+		m.name = slices.Concat(text(h[345:500]), []byte{'/'}, m.name)
 	}
 	return m.size, nil
 }
 
-func text(b []byte) string {
+func text(b []byte) []byte {
 	if i := bytes.IndexByte(b, 0); i >= 0 {
 		b = b[:i]
 	}
-	return string(b)
+	return b
 }
 
 // number is octal digits, or with the highest bit set a binary number.
@@ -159,19 +181,18 @@ func number(b []byte) (int64, error) {
 		}
 		return int64(v), nil
 	}
-	s := strings.Trim(text(b), " ")
-	if s == "" {
-		return 0, nil
+	v, digits := int64(0), bytes.Trim(text(b), " ")
+	for _, c := range digits { // at most 12: it cannot be too large
+		if c-'0' > 7 {
+			return 0, errors.New("it is not a number")
+		}
+		v = v<<3 | int64(c-'0')
 	}
-	v, err := strconv.ParseUint(s, 8, 62)
-	if err != nil {
-		return 0, errors.New("it is not a number")
-	}
-	return int64(v), nil
+	return v, nil
 }
 
 // attributes reads pax records: a length, a space, key=value, a line end.
-func attributes(b []byte, name *string, size *int64) error {
+func attributes(b []byte, name *[]byte, size *int64) error {
 	for len(b) > 0 {
 		sp := bytes.IndexByte(b, ' ')
 		if sp < 0 || sp > 12 {
@@ -187,7 +208,7 @@ func attributes(b []byte, name *string, size *int64) error {
 		}
 		switch {
 		case key == "path":
-			*name = value
+			*name = []byte(value)
 		case key == "size":
 			if *size, err = strconv.ParseInt(value, 10, 64); err != nil || *size < 0 {
 				return errors.New("damaged attributes of a name")

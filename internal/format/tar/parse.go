@@ -1,6 +1,7 @@
 package tar
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"unicode/utf8"
@@ -41,10 +42,11 @@ func (p *parser) Parse(piece *records.Piece) error {
 // sample adds the first sample of data and returns its length, 0 if there was
 // no room for it. Behind an error the length is that of the sample, too.
 func (p *parser) sample(data []byte) (int, error) {
-	key, at := "", 0
+	var key []byte
+	at := 0
 	var failed error
 	for at < len(data) {
-		m, err := parse(data[at:])
+		m, err := parse(data[at:], true) // by the cutter
 		if err == errEnd {
 			at += block
 			continue
@@ -54,7 +56,7 @@ func (p *parser) sample(data []byte) (int, error) {
 		}
 		k, column, ok := split(m.name)
 		if ok && m.regular() {
-			if key != "" && k != key {
+			if key != nil && !bytes.Equal(k, key) {
 				break
 			}
 			key = k
@@ -64,11 +66,11 @@ func (p *parser) sample(data []byte) (int, error) {
 		}
 		at += int(min(m.whole(), int64(len(data)-at)))
 	}
-	if failed != nil || key == "" {
+	if failed != nil || key == nil {
 		return at, failed
 	}
 	if p.names >= 0 {
-		p.b.Column(p.names).Bytes([]byte(key))
+		p.b.Column(p.names).Bytes(key)
 	}
 	if !p.b.EndRow() {
 		return 0, nil
@@ -77,13 +79,13 @@ func (p *parser) sample(data []byte) (int, error) {
 }
 
 // add adds one member of a sample.
-func (p *parser) add(m *member, column string, body []byte) error {
+func (p *parser) add(m *member, column, body []byte) error {
 	if m.size > int64(len(body)) {
 		return place(m.name, errors.New("the archive ends inside it"))
 	}
-	i, ok := p.columns[column]
+	i, ok := p.columns[string(column)]
 	if !ok {
-		if p.known == nil || p.known[column] {
+		if p.known == nil || p.known[string(column)] {
 			return nil // not asked for
 		}
 		return place(m.name, fmt.Errorf("no sample looked at had a .%s; --sample all looks at all, --schema names the columns", column))

@@ -1,9 +1,10 @@
 package tar
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/format/records"
@@ -12,13 +13,17 @@ import (
 // split takes a member's name apart: the sample it belongs to, up to the first
 // dot of the last part of the path, and the column. Names that begin with __
 // describe the archive, and a name without a dot belongs to no sample: false.
-func split(name string) (key, column string, ok bool) {
-	base := strings.LastIndexByte(name, '/') + 1
-	dot := strings.IndexByte(name[base:], '.')
-	if dot <= 0 || strings.HasPrefix(name[base:], "__") || dot == len(name)-base-1 {
-		return "", "", false
+func split(name []byte) (key, column []byte, ok bool) {
+	base := bytes.LastIndexByte(name, '/') + 1
+	dot := bytes.IndexByte(name[base:], '.')
+	if dot <= 0 || dot == len(name)-base-1 || bytes.HasPrefix(name[base:], []byte("__")) {
+		return nil, nil, false
 	}
-	return strings.TrimPrefix(name[:base+dot], "./"), strings.ToLower(name[base+dot+1:]), true
+	column = name[base+dot+1:]
+	if slices.ContainsFunc(column, func(c byte) bool { return c >= 0x80 || c >= 'A' && c <= 'Z' }) {
+		column = bytes.ToLower(column)
+	}
+	return bytes.TrimPrefix(name[:base+dot], []byte("./")), column, true
 }
 
 // cutter cuts behind whole samples.
@@ -37,9 +42,10 @@ func (c *cutter) Need() int64 { return c.need }
 // begins.
 func (c *cutter) Cut(data []byte, final bool) (from, to int, err error) {
 	c.need = 0
-	key, at, border := "", 0, 0
+	var key []byte
+	at, border := 0, 0
 	for at < len(data) {
-		m, err := parse(data[at:])
+		m, err := parse(data[at:], false)
 		var short *shortError
 		switch {
 		case errors.As(err, &short):
@@ -47,7 +53,7 @@ func (c *cutter) Cut(data []byte, final bool) (from, to int, err error) {
 			return c.end(data, border, final)
 		case err == errEnd:
 			at += block
-			if key == "" {
+			if key == nil {
 				border = at // no sample has begun
 			}
 			c.ended = true
@@ -56,8 +62,8 @@ func (c *cutter) Cut(data []byte, final bool) (from, to int, err error) {
 			return 0, 0, c.bad(at, err)
 		}
 		c.ended = false
-		if k, _, ok := split(m.name); ok && m.regular() && k != key {
-			if key != "" {
+		if k, _, ok := split(m.name); ok && m.regular() && (key == nil || !bytes.Equal(k, key)) {
+			if key != nil {
 				border = at
 			}
 			key = k
@@ -99,4 +105,4 @@ func (c *cutter) bad(at int, err error) error {
 }
 
 // place names a member in an error.
-func place(name string, err error) error { return fmt.Errorf("member %q: %w", name, err) }
+func place(name []byte, err error) error { return fmt.Errorf("member %q: %w", name, err) }

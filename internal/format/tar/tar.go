@@ -40,9 +40,7 @@ func sniff(c format.Clue) bool {
 	if len(c.Head) < block { // of a compressed file there may be none: a block of bzip2 is larger than what is looked at
 		return len(c.Head) == 0 && path.Ext(c.Name) == ".tar"
 	}
-	var m member
-	_, err := header(c.Head[:block], &m)
-	return err == nil || zero(c.Head[:block]) && path.Ext(c.Name) == ".tar"
+	return summed(c.Head[:block]) && c.Head[0] != 0 || zero(c.Head[:block]) && path.Ext(c.Name) == ".tar"
 }
 
 var textual = map[string]bool{
@@ -127,7 +125,7 @@ const longMember = 1 << 20
 func (f *found) visit(_ int, data []byte, final bool) (int, error) {
 	at := 0
 	for at < len(data) {
-		m, err := parse(data[at:])
+		m, err := parse(data[at:], false)
 		var short *shortError
 		if errors.As(err, &short) && !final {
 			return at, nil
@@ -148,13 +146,13 @@ func (f *found) visit(_ int, data []byte, final bool) (int, error) {
 				return 0, format.Error(format.ErrData, "member %q: the archive ends inside it", m.name)
 			}
 			if m.whole() > longMember && ok && m.regular() {
-				f.note(column, nil)
+				f.note(string(column), nil)
 				return 0, records.Enough
 			}
 			return at, nil
 		}
 		if ok && m.regular() {
-			f.note(column, data[at+m.body:at+m.body+int(m.size)])
+			f.note(string(column), data[at+m.body:at+m.body+int(m.size)])
 		}
 		at += int(m.whole())
 	}
