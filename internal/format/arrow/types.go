@@ -82,12 +82,12 @@ func fixedType(kind byte, t table) (arrow.FixedWidthDataType, error) {
 	case typeInt:
 		return integer(t)
 	case typeFloat:
-		return pick(int(t.int16(0, 0)), arrow.FixedWidthTypes.Float16.(arrow.FixedWidthDataType),
+		return pick(int(t.int16(0, 0)), arrow.FixedWidthTypes.Float16,
 			arrow.PrimitiveTypes.Float32.(arrow.FixedWidthDataType), arrow.PrimitiveTypes.Float64.(arrow.FixedWidthDataType))
 	case typeDecimal:
 		return decimal(t.int32(0, 0), t.int32(1, 0), t.int32(2, 128))
 	case typeDate:
-		return pick(int(t.int16(0, 1)), arrow.FixedWidthTypes.Date32.(arrow.FixedWidthDataType), arrow.FixedWidthTypes.Date64.(arrow.FixedWidthDataType))
+		return pick(int(t.int16(0, 1)), arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Date64)
 	case typeTime:
 		unit, err := timeUnit(t, 1)
 		if wide := t.int32(1, 32); err == nil && wide == 32 && unit <= arrow.Millisecond {
@@ -103,8 +103,8 @@ func fixedType(kind byte, t table) (arrow.FixedWidthDataType, error) {
 		unit, err := timeUnit(t, 1)
 		return &arrow.DurationType{Unit: unit}, err
 	case typeInterval:
-		return pick(int(t.int16(0, 0)), arrow.FixedWidthTypes.MonthInterval.(arrow.FixedWidthDataType),
-			arrow.FixedWidthTypes.DayTimeInterval.(arrow.FixedWidthDataType), arrow.FixedWidthTypes.MonthDayNanoInterval.(arrow.FixedWidthDataType))
+		return pick(int(t.int16(0, 0)), arrow.FixedWidthTypes.MonthInterval,
+			arrow.FixedWidthTypes.DayTimeInterval, arrow.FixedWidthTypes.MonthDayNanoInterval)
 	case typeFixedBinary:
 		if w := t.int32(0, 0); w >= 0 {
 			return &arrow.FixedSizeBinaryType{ByteWidth: int(w)}, nil

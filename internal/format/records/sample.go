@@ -27,8 +27,8 @@ type Survey struct {
 	Total  int64 // stored bytes of all objects
 }
 
-// Enough is what a visit of Sample returns when no more of the object is needed.
-var Enough = errors.New("enough was seen")
+// ErrEnough is what a visit of Sample returns when no more of the object is needed.
+var ErrEnough = errors.New("enough was seen")
 
 // Sample shows the beginnings of some objects, or all of all, as
 // Options.Sample says. visit gets the bytes of one object after another from
@@ -91,7 +91,7 @@ func (v *Survey) object(ctx context.Context, src format.Source, i int, most int6
 			return err
 		}
 		used, err := visit(i, buf[:have], final)
-		if err == Enough {
+		if err == ErrEnough {
 			break
 		}
 		if err != nil {

@@ -147,7 +147,7 @@ func (f *found) visit(_ int, data []byte, final bool) (int, error) {
 			}
 			if m.whole() > longMember && ok && m.regular() {
 				f.note(string(column), nil)
-				return 0, records.Enough
+				return 0, records.ErrEnough
 			}
 			return at, nil
 		}
