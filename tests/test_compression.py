@@ -32,9 +32,9 @@ UNPACKERS = {
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The same rows as JSON lines, CSV and tar, of a few MB: several blocks of every compression."""
+    """The same rows as JSON lines, CSV and tar, of 2 MB: several blocks of every compression."""
     folder = tmp_path_factory.mktemp("plain")
-    source = rows.text(0, 3_000).to_pylist()
+    source = rows.text(0, 1_500).to_pylist()
     (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in source))
     (folder / "a.csv").write_text("id,text\n" + "".join(f"{row['id']},{row['text']}\n" for row in source))
     with tarfile.open(folder / "a.tar", "w") as out:
@@ -92,7 +92,7 @@ def test_what_weir_compresses_others_unpack(tmp_path: Path, plain: dict[str, Pat
 
 def test_parts_are_named_after_their_compression(tmp_path: Path, plain: dict[str, Path]) -> None:
     for codec, ending in (("zstd", ".zst"), ("gzip", ".gz")):
-        args = ["--to", "csv", "--codec", codec, "--part-size", "500KiB", "--quiet"]
+        args = ["--to", "csv", "--codec", codec, "--part-size", "200KiB", "--quiet"]
         weir("scan", plain["jsonl"], *args, "-o", f"{tmp_path}/{codec}/").done()
         names = sorted(file.name for file in (tmp_path / codec).iterdir())
         assert len(names) > 1

@@ -79,6 +79,12 @@ def test_statistics_and_the_page_index_lead_to_the_rows(tmp_path: Path) -> None:
     assert filtered.height == 100
 
 
+def test_a_table_of_numbers_alone_is_written(tmp_path: Path) -> None:
+    source = pa.table({"a": [1, 2, 3]})
+    pq.write_table(source, tmp_path / "source.parquet")
+    assert differences(pq.read_table(rewritten(tmp_path / "source.parquet", tmp_path / "a.parquet")), source) == []
+
+
 @pytest.mark.parametrize("size", ["1MiB", "4MiB"])
 def test_row_groups_have_the_size_asked_for(tmp_path: Path, size: str) -> None:
     source = tmp_path / "source.parquet"

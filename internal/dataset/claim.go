@@ -124,10 +124,19 @@ func (c *claim) contend(ctx context.Context) error {
 		if len(list) == 0 {
 			return nil
 		}
+		open := false
 		for _, o := range list {
-			if err := c.judge(ctx, o, seen, t); err != nil {
+			dead, err := c.judge(ctx, o, seen, t)
+			if err == nil && dead {
+				err = c.d.remove(ctx, c.d.rel(o))
+			}
+			if err != nil {
 				return err
 			}
+			open = open || !dead
+		}
+		if !open {
+			continue
 		}
 		select {
 		case <-time.After(t.poll):
@@ -144,33 +153,32 @@ type sighting struct {
 	by   process
 }
 
-// judge removes a claim that is dead and fails for one that is alive. Of one
+// judge says whether a claim is dead, and fails for one that is alive. Of one
 // that may be either it takes note.
-func (c *claim) judge(ctx context.Context, o store.Object, seen map[string]sighting, t timing) error {
+func (c *claim) judge(ctx context.Context, o store.Object, seen map[string]sighting, t timing) (dead bool, err error) {
 	name := c.d.rel(o)
 	s, known := seen[name]
-	switch {
-	case !known:
-		s = sighting{etag: o.ETag, at: time.Now(), by: c.d.claimant(ctx, o)}
-		seen[name] = s
-		if s.by.dead(c.d.me()) {
-			return c.d.remove(ctx, name)
+	if known {
+		if s.etag != o.ETag {
+			return false, busy(c.d.url, s.by)
 		}
-		if s.by.Machine != "" && s.by.Machine == c.d.me().Machine && strings.HasPrefix(name, holds) {
-			return busy(c.d.url, s.by)
-		}
-		if strings.HasPrefix(name, wants) && name < wants+c.id {
-			return busy(c.d.url, s.by) // of two that begin at once one goes first
-		}
-		if c.d.Note != nil {
-			c.d.Note(fmt.Sprintf("%s: waiting up to %v to see whether %v still writes there", c.d.url, t.stale, s.by))
-		}
-	case s.etag != o.ETag:
-		return busy(c.d.url, s.by)
-	case time.Since(s.at) >= t.stale:
-		return c.d.remove(ctx, name)
+		return time.Since(s.at) >= t.stale, nil
 	}
-	return nil
+	me := c.d.me()
+	s = sighting{etag: o.ETag, at: time.Now(), by: c.d.claimant(ctx, o)}
+	seen[name] = s
+	if s.by.dead(me) {
+		return true, nil
+	}
+	here := s.by.Machine != "" && s.by.Machine == me.Machine && strings.HasPrefix(name, holds)
+	first := strings.HasPrefix(name, wants) && name < wants+c.id // of two that begin at once one goes first
+	if here || first {
+		return false, busy(c.d.url, s.by)
+	}
+	if c.d.Note != nil {
+		c.d.Note(fmt.Sprintf("%s: waiting up to %v to see whether %v still writes there", c.d.url, t.stale, s.by))
+	}
+	return false, nil
 }
 
 // claimant is who wrote a claim; one that cannot be read, since it was just

@@ -106,6 +106,19 @@ func (d *directory) list(ctx context.Context, rel string) ([]store.Object, error
 	return found, err
 }
 
+// object is one that must be there.
+func (d *directory) object(ctx context.Context, rel string) (store.Object, error) {
+	found, err := d.Store.List(ctx, d.url+rel)
+	if err != nil {
+		return store.Object{}, err
+	}
+	o, ok := d.find(found, rel)
+	if !ok {
+		return o, fmt.Errorf("%s%s: %w", d.url, rel, store.ErrNotFound)
+	}
+	return o, nil
+}
+
 // rel is an object's name in d.
 func (d *directory) rel(o store.Object) string { return strings.TrimPrefix(o.URL, d.url) }
 

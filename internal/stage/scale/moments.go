@@ -75,14 +75,16 @@ func (l *lanes) addAny(v []float64) {
 	l.n += int64(len(v) &^ 3)
 	for ; len(v) >= 4; v = v[4:] {
 		x0, x1, x2, x3 := v[0], v[1], v[2], v[3]
+		if x0 < lo || x1 < lo || x2 < lo || x3 < lo || x0 > hi || x1 > hi || x2 > hi || x3 > hi {
+			lo = least(least(least(least(lo, x0), x1), x2), x3)
+			hi = largest(largest(largest(largest(hi, x0), x1), x2), x3)
+		}
 		d0, d1, d2, d3 := x0-k, x1-k, x2-k, x3-k
 		a0, a1, a2, a3 = a0+d0, a1+d1, a2+d2, a3+d3
 		b0 += float64(d0 * d0)
 		b1 += float64(d1 * d1)
 		b2 += float64(d2 * d2)
 		b3 += float64(d3 * d3)
-		lo = least(least(least(least(lo, x0), x1), x2), x3)
-		hi = largest(largest(largest(largest(hi, x0), x1), x2), x3)
 	}
 	l.sum = [4]float64{a0, a1, a2, a3}
 	l.squares = [4]float64{b0, b1, b2, b3}

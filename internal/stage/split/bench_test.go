@@ -1,4 +1,4 @@
-package split
+package split_test
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/weir-data/weir/internal/run/runtest"
+	"github.com/weir-data/weir/internal/stage/split"
 )
 
 func BenchmarkAssign(b *testing.B) {
@@ -18,17 +19,17 @@ func BenchmarkAssign(b *testing.B) {
 	dst := make([]uint8, rec.NumRows())
 	for _, c := range []struct {
 		name   string
-		config Config
+		config split.Config
 	}{
-		{"position", Config{}},
-		{"position of 5", Config{Names: []string{"a", "b", "c", "d", "e"}, Weights: []int{1, 1, 1, 1, 1}}},
-		{"integer", Config{By: []string{"id"}}},
-		{"text", Config{By: []string{"name"}}},
-		{"integer and text", Config{By: []string{"id", "name"}}},
-		{"stratify", Config{Stratify: "label"}},
+		{"position", split.Config{}},
+		{"position of 5", split.Config{Names: []string{"a", "b", "c", "d", "e"}, Weights: []int{1, 1, 1, 1, 1}}},
+		{"integer", split.Config{By: []string{"id"}}},
+		{"text", split.Config{By: []string{"name"}}},
+		{"integer and text", split.Config{By: []string{"id", "name"}}},
+		{"stratify", split.Config{Stratify: "label"}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			a, err := New(c.config, schema, Source{Objects: []string{"x"}})
+			a, err := split.New(c.config, schema, split.Source{Objects: []string{"x"}})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -37,7 +37,7 @@ func (c Config) filled() Config {
 }
 
 // Validate checks what can be checked without a schema. Its errors are
-// format.ErrUsage and name the field.
+// of type Mistake.
 func (c Config) Validate() error {
 	if err := c.modes(); err != nil {
 		return err
@@ -154,9 +154,25 @@ func goodName(name string) bool {
 	return true
 }
 
-// usage is an error of a field of Config.
+// Mistake is an error of a configuration. Its kind is format.ErrUsage.
+type Mistake struct {
+	// Field is names, weights, by, range, column, from_dirs or stratify.
+	Field string
+	// Err is the cause alone.
+	Err error
+}
+
+// Error names the field and the cause.
+func (m *Mistake) Error() string { return "split: " + m.Field + ": " + m.Err.Error() }
+
+// Unwrap is the cause.
+func (m *Mistake) Unwrap() error { return m.Err }
+
+// Is makes every Mistake a format.ErrUsage.
+func (m *Mistake) Is(target error) bool { return target == format.ErrUsage }
+
 func usage(field, text string, args ...any) error {
-	return format.Error(format.ErrUsage, "split: %s: "+text, append([]any{field}, args...)...)
+	return &Mistake{Field: field, Err: fmt.Errorf(text, args...)}
 }
 
 func count(n int, noun string) string {

@@ -4,8 +4,6 @@ import (
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
-
-	"github.com/weir-data/weir/internal/format"
 )
 
 // roots are the directories that listed objects may lie below, each with a
@@ -63,7 +61,7 @@ func newDirs(c Config, objects []string) (*dirs, error) {
 	d := &dirs{names: c.Names, objects: objects}
 	for _, url := range objects {
 		if _, ok := d.find(url); !ok {
-			return nil, format.Error(format.ErrUsage, "split: from_dirs: %s: no directory of it is called %s", url, few(c.Names))
+			return nil, usage("from_dirs", "%s: no directory of it is called %s", url, few(c.Names))
 		}
 	}
 	return d, nil

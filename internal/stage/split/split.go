@@ -97,7 +97,7 @@ type rule interface {
 }
 
 // New prepares to assign rows of a schema. A configuration that does not fit
-// is format.ErrUsage and names the field.
+// is a Mistake, which is format.ErrUsage.
 func New(c Config, schema *arrow.Schema, source Source) (*Assigner, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ func column(schema *arrow.Schema, field, name string) (int, error) {
 		for _, f := range schema.Fields() {
 			names = append(names, f.Name)
 		}
-		return 0, format.Error(format.ErrUsage, "split: %s: no column is called %q; there are %s", field, name, few(names))
+		return 0, usage(field, "no column is called %q; there are %s", name, few(names))
 	}
-	return 0, format.Error(format.ErrUsage, "split: %s: %d columns are called %q", field, len(found), name)
+	return 0, usage(field, "%d columns are called %q", len(found), name)
 }

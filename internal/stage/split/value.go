@@ -68,6 +68,10 @@ func hashValues(dst []uint64, a arrow.Array, at int) error {
 // hashValid is hashValues for what is not null; elsewhere it sets anything.
 func hashValid(dst []uint64, a arrow.Array, at int) error {
 	switch a := a.(type) {
+	case *array.Null:
+		for i := range dst {
+			dst[i] = mix(kindNull)
+		}
 	case *array.Int64:
 		hashInts(dst, a.Int64Values()[at:])
 	case *array.Int32:

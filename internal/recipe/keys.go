@@ -1,0 +1,103 @@
+package recipe
+
+import "math"
+
+// key is one word of the language. T is what it is a key of.
+type key[T any] struct {
+	name string
+	doc  string
+	// at is where the value goes; its type decides what the value may be.
+	at func(*T) any
+	// keys are those of a section, which has no at.
+	keys []key[T]
+
+	need bool // the section makes no sense without it
+	// one lists the words allowed. What follows a colon is a word's argument,
+	// which it must have: hash:N.
+	one []string
+	// none is the word that is the default, and is not kept.
+	none string
+	// pattern is what a text must match, and like are examples.
+	pattern, like string
+	size          bool // what matches pattern must be a number of bytes that exists
+	min, max      int64
+	empty         bool // a list may be empty
+}
+
+const (
+	sizePattern   = `^[0-9]*\.?[0-9]+ ?([kKmMgGtT]([iI]?[bB])?|[kKmMgGtT][iI]|[bB])?$`
+	memoryPattern = `^[0-9]*\.?[0-9]+ ?([kKmMgGtT]([iI]?[bB])?|[kKmMgGtT][iI]|[bB]|%)?$`
+	samplePattern = `^(all|[0-9]*\.?[0-9]+ ?([kKmMgGtT]([iI]?[bB])?|[kKmMgGtT][iI]|[bB])?)$`
+)
+
+// top is the table: every key of a recipe but those of stages.
+func top() []key[Recipe] {
+	return []key[Recipe]{
+		{name: "memory", at: func(r *Recipe) any { return &r.Memory }, pattern: memoryPattern, size: true, like: "512MiB, 2GB or 50%",
+			doc: "memory of the whole process; default: from the container's limit"},
+		{name: "threads", at: func(r *Recipe) any { return &r.Threads }, min: 1, max: 1 << 16,
+			doc: "threads; default: the CPUs this container may use"},
+		{name: "seed", at: func(r *Recipe) any { return &r.Seed }, doc: "seed of all that is drawn at random; default: 0"},
+		{name: "label", at: func(r *Recipe) any { return &r.Label }, doc: "the column that models learn: it is passed through as it is"},
+		{name: "keep", at: func(r *Recipe) any { return &r.Keep }, doc: "other columns, names or globs, that are passed through as they are"},
+		{name: "read", doc: "what to read", need: true, keys: []key[Recipe]{
+			{name: "paths", at: func(r *Recipe) any { return &r.Read.Paths }, need: true, doc: "files, directories, globs or s3:// prefixes"},
+			{name: "format", at: func(r *Recipe) any { return &r.Read.Format }, doc: "read the files as this format; default: recognised"},
+			{name: "columns", at: func(r *Recipe) any { return &r.Read.Columns }, doc: "columns to read, names or globs, in this order; default: all"},
+			{name: "schema", at: func(r *Recipe) any { return &r.Read.Schema }, doc: "JSON file with the columns and types of formats that have none of their own"},
+			{name: "sample", at: func(r *Recipe) any { return &r.Read.Sample }, pattern: samplePattern, size: true, like: "64MiB or all", doc: "how much of each file to infer a schema from"},
+			{name: "field", at: func(r *Recipe) any { return &r.Read.Field }, doc: "JSON documents: where the array of rows is, as data.items"},
+			{name: "delimiter", at: func(r *Recipe) any { return &r.Read.Delimiter }, pattern: `^([ !#-~]|tab|\t)$`, like: `";", "|" or tab`, doc: "CSV: one character, or tab; default: guessed"},
+			{name: "no_header", at: func(r *Recipe) any { return &r.Read.NoHeader }, doc: "CSV: the first row is data; columns are called c0, c1, …"},
+			{name: "nulls", at: func(r *Recipe) any { return &r.Read.Nulls }, empty: true, doc: "CSV: words that are null where they have no quotes; default: the empty one"},
+			{name: "whole_files", at: func(r *Recipe) any { return &r.Read.WholeFiles }, doc: "text: a row a file instead of a row a line"},
+			{name: "batch_size", at: func(r *Recipe) any { return &r.Read.BatchSize }, min: 1, max: math.MaxInt32, doc: "most rows in a batch; default: as suits the budget"},
+			{name: "on_error", at: func(r *Recipe) any { return &r.Read.OnError }, one: []string{"fail", "skip"}, none: "fail", doc: "records that cannot be read: fail, or skip and count them"},
+		}},
+		{name: "split", doc: "which rows are in which split", keys: []key[Recipe]{
+			{name: "into", at: func(r *Recipe) any { return (*parts)(&r.Split) }, doc: "splits and their weights, or their names alone where something else decides; default: train: 80, val: 10, test: 10"},
+			{name: "by", at: func(r *Recipe) any { return &r.Split.By }, doc: "columns whose values decide: rows that agree in them are in one split"},
+			{name: "range", doc: "the order of a column decides", keys: []key[Recipe]{
+				{name: "column", at: func(r *Recipe) any { return &r.Split.Range.Column }, need: true, doc: "a column of numbers, dates or timestamps"},
+				{name: "bounds", at: func(r *Recipe) any { return &r.Split.Range.Bounds }, need: true, doc: "where each split but the first begins"},
+			}},
+			{name: "column", at: func(r *Recipe) any { return &r.Split.Column }, doc: "a column that holds the split's name"},
+			{name: "from_dirs", at: func(r *Recipe) any { return &r.Split.FromDirs }, doc: "the directories that files lie in are called as the splits"},
+			{name: "stratify", at: func(r *Recipe) any { return &r.Split.Stratify }, doc: "a label of which every value is divided in the proportions of the weights"},
+		}},
+		{name: "stages", at: func(r *Recipe) any { return &r.Stages }, doc: "what is done with which columns, names or globs; the first that matches a column counts"},
+		{name: "write", doc: "what to write", keys: []key[Recipe]{
+			{name: "path", at: func(r *Recipe) any { return &r.Write.Path }, need: true, doc: "directory or s3:// prefix"},
+			{name: "format", at: func(r *Recipe) any { return &r.Write.Format }, one: []string{"parquet"}, none: "parquet", doc: "format of the parts"},
+			{name: "codec", at: func(r *Recipe) any { return &r.Write.Codec }, one: codecs(), doc: "compression, with a level as zstd:9; default: snappy"},
+			{name: "row_group", at: func(r *Recipe) any { return &r.Write.RowGroup }, doc: "size of a row group in memory; default: 64MiB, or less where the memory is less"},
+			{name: "part_size", at: func(r *Recipe) any { return &r.Write.PartSize }, doc: "size of a part; default: 512MiB"},
+			{name: "npy", at: func(r *Recipe) any { return &r.Write.Npy }, doc: "write X_train.npy, y_train.npy and so on too"},
+			{name: "dtype", at: func(r *Recipe) any { return &r.Write.Dtype }, one: []string{"float32", "float64"}, doc: "type of the columns that stages make; default: float64"},
+		}},
+	}
+}
+
+// codecs are the words for compression, with and without a level.
+func codecs() []string {
+	return []string{"none", "snappy", "gzip", "brotli", "lz4", "zstd", "gzip:LEVEL", "brotli:LEVEL", "zstd:LEVEL"}
+}
+
+// kind is a kind of stage: its rules are a mapping of columns to one of words.
+type kind struct {
+	name, doc string
+	words     []string
+	keys      []key[Stage] // options, which stand beside the rules
+}
+
+// kinds lists the stages, in the order in which they work.
+func kinds() []kind {
+	return []kind{
+		{name: "impute", doc: "fill nulls and NaN", words: []string{"mean", "median", "most_frequent", "constant:VALUE"}},
+		{name: "scale", doc: "scale numbers", words: []string{"standard", "minmax", "maxabs", "robust", "log1p", "clip:LO:HI", "none"}},
+		{name: "encode", doc: "make numbers of categories", words: []string{"onehot", "ordinal", "hash:N"}, keys: []key[Stage]{
+			{name: "max_categories", at: func(s *Stage) any { return &s.MaxCategories }, min: 1, max: 1 << 24, doc: "most categories that a column may have; default: 1000"},
+			{name: "other", at: func(s *Stage) any { return &s.Other }, doc: "the rarest categories above the bound become one, instead of an error"},
+		}},
+	}
+}
