@@ -21,14 +21,14 @@ import (
 //     that has changed) is ErrDiffers and says what differs; with force it is
 //     removed first
 //
-// The Run is nil where Resumed says Finished. The caller releases Resumed.
+// The Run is nil where Resumed says Finished.
 func Begin(ctx context.Context, at Place, plan Plan, force bool) (*Run, *Resumed, error) {
 	d, leave, err := at.enter(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	plan.Recipe = strings.ToValidUTF8(plan.Recipe, "\uFFFD")
-	r := &Run{d: d, leave: leave, ctx: ctx, plan: plan, id: plan.head().id(), splits: splitsOf(plan.Splits)}
+	r := &Run{d: d, leave: leave, ctx: ctx, plan: plan, head: plan.head(), splits: splitsOf(plan.Splits)}
 	was, err := r.begin(ctx, force)
 	if err != nil {
 		leave()
@@ -51,6 +51,9 @@ func (r *Run) begin(ctx context.Context, force bool) (*Resumed, error) {
 		return nil, err
 	}
 	if err := r.d.refuse(before, force); err != nil {
+		if errors.Is(err, ErrFinished) {
+			r.d.removeDir(ctx, workDir) // which a kill may have left, empty; no part of the answer
+		}
 		return nil, err
 	}
 	if r.lock, err = r.d.acquire(ctx); err != nil {
@@ -123,7 +126,7 @@ func (r *Run) locked(ctx context.Context, left, force bool) (*Resumed, error) {
 		if err != nil {
 			return nil, err
 		}
-		if left && !replacing && r.plan.matches(m) {
+		if left && !replacing && r.head.matches(m) {
 			return r.tidied(ctx)
 		}
 		if !force {
@@ -147,14 +150,14 @@ func (r *Run) locked(ctx context.Context, left, force bool) (*Resumed, error) {
 		if err := r.d.remove(ctx, replacedName); err != nil {
 			return nil, err
 		}
-		return &Resumed{Splits: slices.Clone(r.splits)}, nil
+		return r.fresh(), nil
 	}
 	return r.takeUp(ctx, c, force)
 }
 
 // tidied ends what a killed Finish left to do.
 func (r *Run) tidied(ctx context.Context) (*Resumed, error) {
-	if err := r.d.sweep(ctx, r.plan.head()); err != nil {
+	if err := r.d.sweep(ctx, r.head); err != nil {
 		return nil, err
 	}
 	if err := r.end(ctx); err != nil {
@@ -165,17 +168,17 @@ func (r *Run) tidied(ctx context.Context) (*Resumed, error) {
 
 // start writes the plan into a directory where nothing is.
 func (r *Run) start(ctx context.Context) error {
-	if err := r.d.sweep(ctx, r.plan.head()); err != nil {
+	if err := r.d.sweep(ctx, r.head); err != nil {
 		return err
 	}
-	return r.d.writePlan(ctx, r.plan)
+	return r.d.writePlan(ctx, r.plan.Source, r.head)
 }
 
 // takeUp goes on with the run whose plan lies there, or begins.
 func (r *Run) takeUp(ctx context.Context, c contents, force bool) (*Resumed, error) {
 	o, begun := r.d.find(c.work, planName)
 	if begun {
-		was, differs, err := r.d.readPlan(ctx, o, r.plan)
+		was, differs, err := r.d.readPlan(ctx, o, r.plan.Source, r.head)
 		switch {
 		case err != nil:
 			return nil, err
@@ -195,12 +198,12 @@ func (r *Run) takeUp(ctx context.Context, c contents, force bool) (*Resumed, err
 	if err := r.start(ctx); err != nil {
 		return nil, err
 	}
-	return &Resumed{Splits: slices.Clone(r.splits)}, nil
+	return r.fresh(), nil
 }
 
 // goOn reads the journal and removes what it does not know.
 func (r *Run) goOn(ctx context.Context, c contents) (*Resumed, error) {
-	if err := r.d.sweep(ctx, r.plan.head()); err != nil {
+	if err := r.d.sweep(ctx, r.head); err != nil {
 		return nil, err
 	}
 	was, err := r.resume(ctx, c.work, c.done)
@@ -211,11 +214,7 @@ func (r *Run) goOn(ctx context.Context, c contents) (*Resumed, error) {
 	if err == nil {
 		err = r.d.removeAll(ctx, c.work, r.unknown)
 	}
-	if err != nil {
-		was.Release()
-		return nil, err
-	}
-	return was, nil
+	return was, err
 }
 
 // unknown says that a working file belongs to no journal that is kept.

@@ -99,8 +99,6 @@ func (r *Run) resume(ctx context.Context, work, done []store.Object) (*Resumed, 
 		o, _ := r.d.find(work, journalName(step))
 		was, err := r.restore(ctx, o, work, done)
 		if err == nil {
-			r.kept = []record{was.record}
-			r.kept[0].Tail = nil
 			return was, nil
 		}
 		if !errors.Is(err, format.ErrData) {
@@ -108,8 +106,11 @@ func (r *Run) resume(ctx context.Context, work, done []store.Object) (*Resumed, 
 		}
 		r.forget()
 	}
-	return &Resumed{Splits: slices.Clone(r.splits)}, nil
+	return r.fresh(), nil
 }
+
+// fresh is the beginning of a run without a checkpoint.
+func (r *Run) fresh() *Resumed { return &Resumed{StateBytes: -1, Splits: slices.Clone(r.splits)} }
 
 // forget puts the parts back to none.
 func (r *Run) forget() {
@@ -123,7 +124,7 @@ func (r *Run) restore(ctx context.Context, o store.Object, work, done []store.Ob
 	if err := r.d.getSealed(ctx, o, mostSegment, &rec); err != nil {
 		return nil, err
 	}
-	if rec.Plan != r.id || len(rec.Splits) != len(r.splits) || o.URL != r.d.url+journalName(rec.Step) || rec.Segments < 0 || len(rec.Tail) >= segmentParts {
+	if rec.Plan != r.head.id() || len(rec.Splits) != len(r.splits) || o.URL != r.d.url+journalName(rec.Step) || rec.Segments < 0 || len(rec.Tail) >= segmentParts {
 		return nil, damaged(o.URL, "not a journal of this run")
 	}
 	r.segments, r.tail = rec.Segments, rec.Tail
@@ -143,43 +144,50 @@ func (r *Run) restore(ctx context.Context, o store.Object, work, done []store.Ob
 	if !slices.Equal(sumsOf(splits), rec.Splits) {
 		return nil, damaged(o.URL, "its sums are not those of its parts")
 	}
-	was := &Resumed{Going: true, Pass: rec.Pass, Cursor: rec.Cursor, Splits: slices.Clone(splits), record: rec}
-	if err := r.restoreState(ctx, was, work); err != nil {
+	state, err := r.stateBytes(ctx, rec, work)
+	if err != nil {
 		return nil, err
 	}
 	if err := r.present(ctx, work, done, splits); err != nil {
-		was.Release()
 		return nil, err
 	}
 	r.splits = splits
-	return was, nil
+	rec.Tail = nil
+	r.kept = []record{rec}
+	return &Resumed{Going: true, Pass: rec.Pass, Cursor: rec.Cursor, StateBytes: state, Splits: slices.Clone(splits)}, nil
 }
 
-// restoreState reads the state that a journal refers to.
-func (r *Run) restoreState(ctx context.Context, was *Resumed, work []store.Object) error {
-	if was.record.State == 0 {
-		return nil
+// State reads the state of the checkpoint that the run goes on from into p,
+// which has Resumed.StateBytes bytes. It is there until the next Checkpoint.
+func (r *Run) State(ctx context.Context, p []byte) error {
+	if len(r.kept) != 1 || r.kept[0].State == 0 {
+		return bug(r.d.url, "a state was asked for where there is none")
 	}
-	name := stateName(was.record.State)
-	o, ok := r.d.find(work, name)
-	if !ok {
-		return damaged(r.d.url+name, "missing")
-	}
-	lease, err := r.d.Share.Acquire(ctx, max(o.Size, 1))
+	o, err := r.d.object(ctx, stateName(r.kept[0].State))
 	if err != nil {
-		return fmt.Errorf("%s: %w", o.URL, err)
+		return err
 	}
-	state := make([]byte, max(0, o.Size-int64(sealBytes)))
-	err = r.d.readSealed(ctx, o, func(in io.Reader) error {
-		_, err := io.ReadFull(in, state)
+	if o.Size != int64(len(p)+sealBytes) {
+		return bug(o.URL, "%d bytes for a state of %d", len(p), o.Size-int64(sealBytes))
+	}
+	return r.d.readSealed(ctx, o, func(in io.Reader) error {
+		_, err := io.ReadFull(in, p)
 		return err
 	})
-	if err != nil {
-		lease.Release()
-		return err
+}
+
+// stateBytes is the size of a journal's state once that was found whole; -1:
+// it has none.
+func (r *Run) stateBytes(ctx context.Context, rec record, work []store.Object) (int64, error) {
+	if rec.State == 0 {
+		return -1, nil
 	}
-	was.State, was.lease = state, lease
-	return nil
+	name := stateName(rec.State)
+	o, ok := r.d.find(work, name)
+	if !ok {
+		return 0, damaged(r.d.url+name, "missing")
+	}
+	return o.Size - int64(sealBytes), r.d.readSealed(ctx, o, func(io.Reader) error { return nil })
 }
 
 // eachPart hands over all parts in the order of their checkpoints.

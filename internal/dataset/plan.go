@@ -35,9 +35,8 @@ type planHead struct {
 }
 
 func (p Plan) head() planHead {
-	valid := func(list []string) []string { return append([]string{}, list...) }
 	return planHead{Version: manifestVersion, CreatedBy: p.CreatedBy, Recipe: p.Recipe, Seed: p.Seed,
-		Splits: valid(p.Splits), Files: valid(p.Files), Source: SourceDigest(p.Source), Objects: int64(len(p.Source))}
+		Splits: append([]string{}, p.Splits...), Files: append([]string{}, p.Files...), Source: SourceDigest(p.Source), Objects: int64(len(p.Source))}
 }
 
 // check says whether names can be those of splits and files.
@@ -62,12 +61,12 @@ func (h planHead) id() string {
 	return sum.String()
 }
 
-func (d *directory) writePlan(ctx context.Context, p Plan) error {
+func (d *directory) writePlan(ctx context.Context, source []store.Object, head planHead) error {
 	return d.putSealed(ctx, planName, func(w io.Writer) error {
-		if err := writeJSON(w, p.head()); err != nil {
+		if err := writeJSON(w, head); err != nil {
 			return err
 		}
-		for _, o := range p.Source {
+		for _, o := range source {
 			if err := writeJSON(w, asListed(o)); err != nil {
 				return err
 			}
@@ -77,8 +76,8 @@ func (d *directory) writePlan(ctx context.Context, p Plan) error {
 }
 
 // readPlan returns what the run in d was begun with, and in words what differs
-// from p, if something does.
-func (d *directory) readPlan(ctx context.Context, o store.Object, p Plan) (was planHead, differs string, err error) {
+// from now, if something does.
+func (d *directory) readPlan(ctx context.Context, o store.Object, source []store.Object, now planHead) (was planHead, differs string, err error) {
 	err = d.readSealed(ctx, o, func(r io.Reader) error {
 		j := newJSONReader(o.URL, r, d.Share)
 		defer j.close()
@@ -95,31 +94,30 @@ func (d *directory) readPlan(ctx context.Context, o store.Object, p Plan) (was p
 			err = j.value(&l)
 			return l, err
 		}
-		differs, err = p.differs(was, next)
+		differs, err = now.differs(was, source, next)
 		return err
 	})
 	return was, differs, err
 }
 
 // differs compares with what was, whose source comes from next.
-func (p Plan) differs(was planHead, next func() (listed, error)) (string, error) {
-	now := p.head()
+func (h planHead) differs(was planHead, source []store.Object, next func() (listed, error)) (string, error) {
 	switch {
-	case was.CreatedBy != now.CreatedBy:
-		return fmt.Sprintf("it was begun by %s, this is %s", was.CreatedBy, now.CreatedBy), nil
-	case was.Source != now.Source:
-		text, err := compareSource(next, p.Source)
+	case was.CreatedBy != h.CreatedBy:
+		return fmt.Sprintf("it was begun by %s, this is %s", was.CreatedBy, h.CreatedBy), nil
+	case was.Source != h.Source:
+		text, err := compareSource(next, source)
 		return "the source has changed: " + text, err
-	case was.Recipe != now.Recipe:
-		return "it was begun with another recipe: " + firstDifference(was.Recipe, now.Recipe), nil
-	case was.id() != now.id():
+	case was.Recipe != h.Recipe:
+		return "it was begun with another recipe: " + firstDifference(was.Recipe, h.Recipe), nil
+	case was.id() != h.id():
 		return "it was begun with another seed, other splits or other files", nil
 	}
 	return "", nil
 }
 
 // matches says whether a finished dataset is what the plan would make.
-func (p Plan) matches(m *Manifest) bool {
-	return m.CreatedBy == p.CreatedBy && m.Recipe == p.Recipe && m.Seed == p.Seed &&
-		m.SourceDigest == SourceDigest(p.Source) && slices.Equal(names(m.Splits), p.Splits)
+func (h planHead) matches(m *Manifest) bool {
+	return m.CreatedBy == h.CreatedBy && m.Recipe == h.Recipe && m.Seed == h.Seed &&
+		m.SourceDigest == h.Source && slices.Equal(names(m.Splits), h.Splits)
 }

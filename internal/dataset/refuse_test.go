@@ -38,16 +38,12 @@ func TestFinishedDatasetIsReplacedOnlyByForce(t *testing.T) {
 			if err := work(t.Context(), place(st, url), plan(), true); err != nil {
 				t.Fatal(err)
 			}
-			if got := g.tree(url); got != want {
-				t.Fatalf("%s\nwant\n%s", got, want)
-			}
+			same(t, g.tree(url), want, "then")
 		}
 		err := work(t.Context(), place(st, url), plan(), false)
 		refused(t, err, dataset.ErrFinished, url, "--force")
 		refused(t, err, format.ErrUsage)
-		if got := g.tree(url); got != want {
-			t.Fatalf("a refusal changed the directory:\n%s", got)
-		}
+		same(t, g.tree(url), want, "a refusal changed the directory")
 	})
 }
 
@@ -80,7 +76,6 @@ func begun(t *testing.T, at dataset.Place) {
 		t.Fatal(err)
 	}
 	defer run.Abort()
-	was.Release()
 	w := &worker{ctx: t.Context(), run: run, at: at, splits: was.Splits, share: mem.New(32 << 20)}
 	if _, err := w.fit(0, 0); err != nil {
 		t.Fatal(err)
@@ -139,9 +134,7 @@ func TestUnfinishedRunOfAnotherPlanIsRefusedByName(t *testing.T) {
 	if err := work(t.Context(), at, plan(), true); err != nil {
 		t.Fatal(err)
 	}
-	if got := g.tree(url); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
-	}
+	same(t, g.tree(url), want, "then")
 }
 
 func TestPartsOfAnUnfinishedRunMustBeThere(t *testing.T) {
@@ -158,20 +151,17 @@ func TestPartsOfAnUnfinishedRunMustBeThere(t *testing.T) {
 		if err := work(t.Context(), at, plan(), true); err != nil {
 			t.Fatal(err)
 		}
-		if got := g.tree(url); got != want {
-			t.Errorf("%s\nwant\n%s", got, want)
-		}
+		same(t, g.tree(url), want, "then")
 	}
 }
 
 func TestSecondRunIsRefused(t *testing.T) {
 	everywhere(t, func(t *testing.T, g ground) {
 		st, url := store.New(store.Options{}), g.fresh()
-		run, was, err := dataset.Begin(t.Context(), place(st, url), plan(), false)
+		run, _, err := dataset.Begin(t.Context(), place(st, url), plan(), false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		was.Release()
 		for _, force := range []bool{false, true} {
 			refused(t, work(t.Context(), place(st, url), plan(), force), dataset.ErrBusy, fmt.Sprint("process ", os.Getpid()))
 		}
@@ -194,7 +184,6 @@ func TestAbortWithoutCheckpointLeavesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		was.Release()
 		w := &worker{ctx: t.Context(), run: run, at: at, splits: was.Splits, share: mem.New(32 << 20)}
 		if _, err := w.put("train/part-00000.parquet", []byte("x")); err != nil {
 			t.Fatal(err)
@@ -224,11 +213,10 @@ func TestClaimOfTheDeadIsTakenOver(t *testing.T) {
 		"a number that another has now": place(st, srv.fresh()).Died(os.Getpid()),
 		"silence from elsewhere":        place(st, srv.fresh()).Elsewhere().Silent(),
 	} {
-		run, was, err := dataset.Begin(t.Context(), at, plan(), false)
+		run, _, err := dataset.Begin(t.Context(), at, plan(), false)
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		was.Release()
 		next := place(st, at.URL)
 		notes := 0
 		next.Note = func(string) { notes++ }
@@ -245,9 +233,7 @@ func TestClaimOfTheDeadIsTakenOver(t *testing.T) {
 		if err := st.Remove(t.Context(), at.URL+"/_weir/state-000001"); err != nil {
 			t.Fatal(err)
 		}
-		if got := srv.tree(at.URL); got != want {
-			t.Errorf("%s: %s\nwant\n%s", name, got, want)
-		}
+		same(t, srv.tree(at.URL), want, name)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/store"
 	"github.com/weir-data/weir/internal/stream"
 )
@@ -26,7 +25,7 @@ type Run struct {
 	lock  lock
 	ctx   context.Context
 	plan  Plan
-	id    string
+	head  planHead
 
 	step     int64    // of the newest journal, whole or not
 	kept     []record // journals that are there and whole, oldest first
@@ -41,22 +40,14 @@ type Resumed struct {
 	// Finished says that the same plan has been carried out already and was
 	// only not tidied up, which is done now: there is no Run.
 	Finished bool
-	// Going says that there was a checkpoint: Pass, Cursor and State are its
-	// own.
+	// Going says that there was a checkpoint: Pass and Cursor are its own.
 	Going  bool
 	Pass   int
 	Cursor stream.Cursor
-	State  []byte
-	Splits []Split // their parts so far: the next part's number is Parts
-
-	record record
-	lease  *mem.Lease
-}
-
-// Release gives the memory of State back, which belongs to the Place's share.
-func (r *Resumed) Release() {
-	r.State = nil
-	r.lease.Release()
+	// StateBytes is the length of the checkpoint's state, for Run.State; -1:
+	// there is none.
+	StateBytes int64
+	Splits     []Split // their parts so far: the next part's number is Parts
 }
 
 // Checkpoint makes c the moment from which a killed run goes on. After an error
@@ -79,7 +70,7 @@ func (r *Run) Checkpoint(ctx context.Context, c Checkpoint) error {
 		}
 	}
 	r.step++
-	rec := record{Plan: r.id, Step: r.step, Pass: c.Pass, Cursor: c.Cursor, Segments: r.segments, Splits: sumsOf(r.splits), Tail: r.tail}
+	rec := record{Plan: r.head.id(), Step: r.step, Pass: c.Pass, Cursor: c.Cursor, Segments: r.segments, Splits: sumsOf(r.splits), Tail: r.tail}
 	if len(r.kept) > 0 {
 		rec.State = r.kept[len(r.kept)-1].State
 	}
@@ -160,7 +151,7 @@ func (r *Run) Finish(ctx context.Context, e Ending) error {
 		return bug(r.d.url, "a finish after the end")
 	}
 	m := &Manifest{CreatedBy: r.plan.CreatedBy, Seed: r.plan.Seed, Recipe: r.plan.Recipe, Schema: e.Schema,
-		Splits: r.splits, Files: e.Files, Params: e.Params, SourceDigest: SourceDigest(r.plan.Source)}
+		Splits: r.splits, Files: e.Files, Params: e.Params, SourceDigest: r.head.Source}
 	if err := m.check(r.d.url); err != nil {
 		return err
 	}
@@ -242,7 +233,7 @@ func (r *Run) Abort() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), endTime)
 	defer cancel()
 	if len(r.kept) == 0 && r.lock.held(ctx) == nil {
-		if err := r.d.discard(ctx, r.plan.head()); err == nil {
+		if err := r.d.discard(ctx, r.head); err == nil {
 			r.end(ctx)
 		}
 	}

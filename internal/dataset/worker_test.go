@@ -65,11 +65,14 @@ func work(ctx context.Context, at dataset.Place, p dataset.Plan, force bool) (er
 		return nil
 	}
 	defer run.Abort()
-	defer was.Release()
 	w := &worker{ctx: ctx, run: run, at: at, splits: was.Splits, share: mem.New(32 << 20)}
 	pass, from, sum := was.Pass, was.Cursor.Row, int64(0)
-	if was.State != nil {
-		if err := json.Unmarshal(was.State, &sum); err != nil {
+	if was.StateBytes >= 0 {
+		state := make([]byte, was.StateBytes)
+		if err := run.State(ctx, state); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(state, &sum); err != nil {
 			return err
 		}
 	}
@@ -210,17 +213,17 @@ func bucket(t *testing.T) ground {
 	srv := storetest.S3(t)
 	n := 0
 	return ground{"s3", func() string {
-			n++
-			srv.Bucket(t, fmt.Sprintf("b%d", n))
-			return fmt.Sprintf("s3://b%d/deep/out", n)
-		}, func(url string) string {
-			var b strings.Builder
-			name, _, _ := strings.Cut(strings.TrimPrefix(url, "s3://"), "/")
-			for _, k := range srv.Keys(t, name) {
-				fmt.Fprintf(&b, "%s: %s\n", k, srv.Get(t, name, k))
-			}
-			return b.String()
-		}}
+		n++
+		srv.Bucket(t, fmt.Sprintf("bucket%d", n))
+		return fmt.Sprintf("s3://bucket%d/deep/out", n)
+	}, func(url string) string {
+		var b strings.Builder
+		name, _, _ := strings.Cut(strings.TrimPrefix(url, "s3://"), "/")
+		for _, k := range srv.Keys(t, name) {
+			fmt.Fprintf(&b, "%s: %s\n", k, srv.Get(t, name, k))
+		}
+		return b.String()
+	}}
 }
 
 // everywhere runs a test on both grounds.
@@ -240,3 +243,16 @@ func golden(t *testing.T, g ground) string {
 	return g.tree(url)
 }
 
+// same compares trees and shows where they part.
+func same(t *testing.T, got, want, when string) {
+	t.Helper()
+	if got == want {
+		return
+	}
+	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range max(len(a), len(b)) {
+		if i >= len(a) || i >= len(b) || a[i] != b[i] {
+			t.Fatalf("%s: the trees part at line %d:\n%q\nwant\n%q", when, i+1, a[i:min(len(a), i+3)], b[i:min(len(b), i+3)])
+		}
+	}
+}

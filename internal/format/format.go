@@ -82,6 +82,9 @@ type Options struct {
 	// inferred from; 0: 4 MiB of the first file and 256 KiB of up to 15
 	// others; less than 0: all of all.
 	Sample int64
+	// Room is the bytes of Go heap that looking at a sample may take; 0: 12
+	// MiB. A record that is longer than a third of it is not looked at.
+	Room int64
 	// Bad takes the error of a record that cannot be read, which is then left
 	// out; nil: it ends the reading. It is called in the order of the records,
 	// by one goroutine at a time.

@@ -24,7 +24,7 @@ func (r *Recipe) Validate() error {
 		if field == "names" || field == "weights" {
 			field = "into"
 		}
-		return r.Blame("split."+field, m.Err)
+		return r.wrong("split."+field, m.Err.Error())
 	}
 	return r.checkStages()
 }
@@ -40,23 +40,23 @@ func (r *Recipe) checkStages() error {
 			}
 		}
 		if at < 0 {
-			return r.Blame("stages", fmt.Errorf("unknown stage %q", s.Name))
+			return r.wrong("stages", fmt.Sprintf("unknown stage %q", s.Name))
 		}
 		field := "stages." + s.Name
 		if at < next {
-			return r.Blame(field, errors.New("stages come once each, in the order impute, scale, encode"))
+			return r.wrong(field, "stages come once each, in the order impute, scale, encode")
 		}
 		next = at + 1
 		k := kinds()[at]
 		if len(s.Rules) == 0 {
-			return r.Blame(field, errors.New("no column has a rule"))
+			return r.wrong(field, "no column has a rule")
 		}
 		for _, rule := range s.Rules {
 			if why := unknown(k.words, rule.Do); why != "" {
-				return r.Blame(field+"."+rule.Column, errors.New(why))
+				return r.Blame(field+"."+rule.Column, fmt.Errorf("%q: %s", rule.Column, why))
 			}
 			if rule.Column == "" || !utf8.ValidString(rule.Column+rule.Do) {
-				return r.Blame(field, errors.New("a column without a name, or not in UTF-8"))
+				return r.wrong(field, "a column without a name, or not in UTF-8")
 			}
 		}
 		if err := check(k.keys, field, &s, r); err != nil {
@@ -106,7 +106,7 @@ func check[T any](keys []key[T], field string, of *T, r *Recipe) error {
 			}
 		}
 		if why != "" {
-			return r.Blame(path, errors.New(why))
+			return r.wrong(path, why)
 		}
 	}
 	return nil
@@ -117,6 +117,12 @@ func (k key[T]) missing(empty bool) string {
 		return "it is missing: " + k.doc
 	}
 	return ""
+}
+
+// wrong names the key of a field too: beside its place, for the line may be
+// long, and without one, for it is all there is.
+func (r *Recipe) wrong(field, why string) error {
+	return r.Blame(field, fmt.Errorf("%q: %s", last(field), why))
 }
 
 // SplitConfig is how rows are divided.

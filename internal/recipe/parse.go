@@ -227,6 +227,9 @@ func elsewhere[T any](word, field string, keys []key[T]) string {
 	for _, k := range keys {
 		names = append(names, k.name)
 	}
+	if len(names) == 0 {
+		return fmt.Sprintf("%q has no options", last(field))
+	}
 	return instead(word, names)
 }
 

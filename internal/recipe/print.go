@@ -141,7 +141,7 @@ func (p *printer) parts(indent int, name string, v *parts) {
 
 func (p *printer) stage(indent int, s *Stage) {
 	p.line(indent, "- "+s.Name+":")
-	p.rules(indent+3, s.Rules)
+	p.rules(indent+2, s.Rules)
 	for _, k := range kinds() {
 		if k.name == s.Name {
 			printKeys(p, k.keys, indent+1, s)
@@ -156,9 +156,10 @@ func (p *printer) rules(indent int, rules []scale.Rule) {
 }
 
 // bare is what needs no quotes anywhere in YAML.
-var bare = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_/.*:+-]*$|^[0-9][A-Za-z0-9_.:+-]*$`)
+var bare = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_/.*:+%-]*$|^[0-9][A-Za-z0-9_.:+%-]*$`)
 
-// quote writes a text so that YAML gives it back.
+// quote writes a text so that YAML gives it back, the tools that read version
+// 1.1 included.
 func quote(text string) string {
 	if bare.MatchString(text) && !strings.HasSuffix(text, ":") {
 		switch strings.ToLower(text) {

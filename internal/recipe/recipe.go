@@ -27,11 +27,11 @@ import (
 
 // Recipe is a run. Zero values are the defaults.
 type Recipe struct {
-	Memory  string // as --memory has it: 512MiB, 2GB, 50%; empty: from the container's limit
-	Threads int    // 0: the CPUs this container may use
-	Seed    uint64 // of all that is drawn at random
-	Label   string // the column that models learn
-	Keep    []string
+	Memory  string   // as --memory has it: 512MiB, 2GB, 50%; empty: from the container's limit
+	Threads int      // 0: the CPUs this container may use
+	Seed    uint64   // of all that is drawn at random
+	Label   string   // the column that models learn
+	Keep    []string // other columns, names or globs, that are passed through
 	Read    Read
 	Split   split.Config // its Seed is the Recipe's, which SplitConfig fills in
 	Stages  []Stage

@@ -100,7 +100,7 @@ func (k key[T]) word(to *string, text string) (why string) {
 		}
 	case k.pattern != "":
 		if !regexp.MustCompile(k.pattern).MatchString(text) || k.size && !isSize(text) {
-			return strconv.Quote(text) + " is not of the form " + k.like
+			return strconv.Quote(text) + " is not right; write " + k.like
 		}
 	case text == "":
 		return "it is empty"

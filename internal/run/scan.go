@@ -22,9 +22,12 @@ func Scan(ctx context.Context, c Config) (Report, error) {
 	if c.SkipBad {
 		c.Options.Bad = s.bad.skip
 	}
+	if c.Options.Room == 0 && c.Budget != nil {
+		c.Options.Room = c.Budget.Limit() / 4
+	}
 	r, err := open(ctx, c)
 	if err != nil {
-		return Report{}, err
+		return Report{}, advise(err, c.Memory, 1)
 	}
 	s.Config, s.reading = c, r
 	if err := s.prepare(ctx); err != nil {
@@ -38,7 +41,11 @@ func Scan(ctx context.Context, c Config) (Report, error) {
 	defer s.sampler.stop()
 	if err = s.run(ctx); err != nil {
 		s.sink.Abort()
-		return s.report(), err
+		parts := int64(1)
+		if s.sinkShare.Limit() > 0 {
+			parts = 2 // of what is given more, each side gets half
+		}
+		return s.report(), advise(err, s.Memory, parts)
 	}
 	if err := s.sink.Close(); err != nil {
 		return s.report(), err

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -45,6 +46,16 @@ func (e *TooSmallError) Error() string {
 
 // Unwrap makes errors.Is(err, mem.ErrTooSmall) hold.
 func (e *TooSmallError) Unwrap() error { return mem.ErrTooSmall }
+
+// advise adds the --memory that would do to an error that says what a share of
+// it lacks, of which it gets one of so many parts.
+func advise(err error, memory, parts int64) error {
+	var small *mem.TooSmallError
+	if memory == 0 || !errors.As(err, &small) {
+		return err
+	}
+	return fmt.Errorf("%w; try --memory %s", err, mem.Flag(memory+parts*(small.Need-small.Limit)))
+}
 
 // flag writes the user's number back; unlike mem.Flag it never rounds up.
 func flag(n int64) string {

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"sync/atomic"
 
+	"github.com/weir-data/weir/internal/format/build"
 	"github.com/weir-data/weir/internal/format/input"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/stream"
@@ -58,7 +58,7 @@ func (f *feeder) next(ctx context.Context) (stream.Task[worker, *result], error)
 				return nil, io.EOF
 			}
 			if err := f.open(ctx); err != nil {
-				return nil, f.at(err)
+				return nil, f.at(f.object, err)
 			}
 		}
 		t, err := f.piece(ctx)
@@ -68,7 +68,7 @@ func (f *feeder) next(ctx context.Context) (stream.Task[worker, *result], error)
 			return &task{f: f, piece: Piece{Object: f.object, Offset: f.offset}, bad: bad}, nil
 		}
 		if err != nil {
-			return nil, f.at(err)
+			return nil, f.at(f.object, err)
 		}
 		if t != nil {
 			return t, nil
@@ -77,11 +77,11 @@ func (f *feeder) next(ctx context.Context) (stream.Task[worker, *result], error)
 }
 
 // at says which object err is about.
-func (f *feeder) at(err error) error {
+func (f *feeder) at(object int, err error) error {
 	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
-	return fmt.Errorf("%s: %s: %w", f.Name, f.Source.Objects[f.object].URL, err)
+	return fmt.Errorf("%s: %s: %w", f.Name, f.Source.Objects[object].URL, err)
 }
 
 func (f *feeder) open(ctx context.Context) error {
@@ -128,7 +128,7 @@ func (f *feeder) taken() int64 {
 func (f *feeder) piece(ctx context.Context) (stream.Task[worker, *result], error) {
 	r, err := f.block(ctx, max(f.sizes.piece, 2*len(f.rest)))
 	if err != nil {
-		return nil, f.tooLong(err)
+		return nil, f.tooLong(len(f.rest), err)
 	}
 	defer func() { r.release() }()
 	have := copy(r.buf, f.rest)
@@ -146,7 +146,7 @@ func (f *feeder) piece(ctx context.Context) (stream.Task[worker, *result], error
 		}
 		if to == 0 && !final {
 			if r, err = f.grow(ctx, r); err != nil {
-				return nil, f.tooLong(err)
+				return nil, f.tooLong(have, err)
 			}
 			continue
 		}
@@ -164,6 +164,16 @@ func (f *feeder) task(ctx context.Context, r *raw, from, to, have int, final boo
 	t := &task{f: f, piece: Piece{
 		Object: f.object, Offset: f.offset + int64(from), Data: r.buf[from:to], First: f.first, Last: final,
 	}}
+	some := from < to || final && f.first && f.Whole
+	if some {
+		var err error
+		if t.block, err = f.batch(ctx, r, to-from); err != nil {
+			return nil, f.tooLong(to-from, err)
+		}
+		r.refs.Add(1)
+		t.raw = r
+		f.first = false
+	}
 	f.offset += int64(to)
 	if final {
 		f.in.Close()
@@ -173,30 +183,27 @@ func (f *feeder) task(ctx context.Context, r *raw, from, to, have int, final boo
 		r.refs.Add(1)
 		f.held, f.rest = r, r.buf[to:have]
 	}
-	if from == to {
+	if !some {
 		return nil, nil
 	}
-	f.first = false
-	var err error
-	if t.block, err = f.batch(ctx, r, to-from); err != nil {
-		return nil, err
-	}
-	r.refs.Add(1)
-	t.raw = r
 	return t, nil
 }
 
-// batch finds the memory for a piece's first batch.
+// batch finds the memory for a piece's first batch: for one that is a record
+// larger than others, as much as such a record may need.
 func (f *feeder) batch(ctx context.Context, r *raw, n int) (*mem.Block, error) {
 	size := f.sizes.batch
 	if n > f.sizes.piece {
 		most := f.limit - f.taken() - int64(r.block.Cap())
-		size = max(size, f.plan(1, n).batch)
-		for int64(mem.BlockSize(size)) > most && size > n+n/8+f.least {
-			size = max(size*3/4, n+n/8+f.least)
+		// The next piece finds room beside it, if that can be.
+		good := most - int64(mem.BlockSize(f.sizes.piece+Slack)) - int64(mem.BlockSize(f.sizes.batch))
+		least := n + n/8 + f.least
+		size = max(size, f.plan(1, n).batch, least)
+		for int64(mem.BlockSize(size)) > good && size > least {
+			size = max(size*3/4, least)
 		}
-		if int64(mem.BlockSize(size)) > most {
-			return nil, f.tooLong(f.short(n / 2))
+		if missing := int64(mem.BlockSize(size)) - most; missing > 0 {
+			return nil, f.lack(missing)
 		}
 	}
 	return f.share.Map(ctx, size)
@@ -224,8 +231,9 @@ func (f *feeder) grow(ctx context.Context, r *raw) (*raw, error) {
 	spent := f.taken() + int64(r.block.Cap())
 	size := 2 * n
 	if s, ok := f.cut.(Sizer); ok && s.Need() > int64(n) {
-		if s.Need() > f.limit {
-			return r, f.short(int(min(s.Need(), math.MaxInt/8)))
+		// It is known how long the record is: it must fit beside its batch.
+		if n := min(s.Need(), build.Most); f.taken()+f.whole(n) > f.limit {
+			return r, f.lack(f.taken() + f.whole(n) - f.limit)
 		}
 		size = int(s.Need())
 	}
@@ -253,16 +261,27 @@ func (f *feeder) heldBytes() int64 {
 	return int64(f.held.block.Cap())
 }
 
+// whole is the memory for one record of n bytes, which is read into one piece,
+// and its batch.
+func (f *feeder) whole(n int64) int64 {
+	return int64(mem.BlockSize(int(n)+Slack)) + int64(mem.BlockSize(int(n+n/8)+f.least))
+}
+
 // short says what a record of twice the n bytes that were seen of this one
 // would need: where it ends is not known.
 func (f *feeder) short(n int) error {
-	return &mem.TooSmallError{Share: "reading", Need: max(f.taken()+f.alone(2*int64(n)), f.limit*5/4), Limit: f.limit}
+	return f.lack(max(f.taken()+f.alone(2*int64(n))-f.limit, f.limit/4))
 }
 
-// tooLong says which record does not fit.
-func (f *feeder) tooLong(err error) error {
+// lack says that so many bytes are missing.
+func (f *feeder) lack(missing int64) error {
+	return &mem.TooSmallError{Share: "reading", Need: f.limit + missing, Limit: f.limit}
+}
+
+// tooLong says which record does not fit, of which so many bytes were seen.
+func (f *feeder) tooLong(seen int, err error) error {
 	if errors.Is(err, mem.ErrTooSmall) {
-		return fmt.Errorf("byte %d: a record of more than %s: %w", f.offset, mem.Format(int64(f.sizes.piece)), err)
+		return fmt.Errorf("byte %d: a record of %s or more: %w", f.offset, mem.Format(int64(seen)), err)
 	}
 	return err
 }

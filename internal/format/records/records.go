@@ -37,6 +37,7 @@ type Layout struct {
 	Ratio   float64
 	// Window is what decompressing takes, as far as is known.
 	Window int64
+	Whole  bool // an object is one record, also one without bytes
 	Remote bool // some object lies in a remote store
 	// As is how an object is compressed; nil: its bytes tell.
 	As func(object int) codec.File

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/format/input"
+	"github.com/weir-data/weir/internal/mem"
 )
 
 const (
@@ -15,7 +16,7 @@ const (
 	sampleOthers = 256 << 10 // of each other one that is looked at
 	sampleCount  = 15        // of those
 	samplePiece  = 1 << 20   // what is held at once; records can be larger
-	sampleMost   = 64 << 20  // of one record
+	sampleRoom   = 12 << 20  // Options.Room
 )
 
 // Survey is what a sample shows beside its records.
@@ -43,7 +44,7 @@ func Sample(ctx context.Context, name string, src format.Source, opt format.Opti
 		if n == 0 {
 			continue
 		}
-		if err := v.object(ctx, src, i, n, visit); err != nil {
+		if err := v.object(ctx, src, i, n, longest(opt), visit); err != nil {
 			return v, fmt.Errorf("%s: %s: %w", name, src.Objects[i].URL, err)
 		}
 	}
@@ -70,7 +71,16 @@ func chosen(objects int, sample int64) []int64 {
 	return out
 }
 
-func (v *Survey) object(ctx context.Context, src format.Source, i int, most int64, visit func(int, []byte, bool) (int, error)) error {
+// longest is the bytes of a record that can be looked at: while the buffer
+// grows there are two, one twice as large as the other.
+func longest(opt format.Options) int {
+	if opt.Room == 0 {
+		opt.Room = sampleRoom
+	}
+	return int(max(opt.Room/3, samplePiece))
+}
+
+func (v *Survey) object(ctx context.Context, src format.Source, i int, most int64, longest int, visit func(int, []byte, bool) (int, error)) error {
 	r, err := input.Open(ctx, input.Config{Store: src.Store, Object: src.Objects[i], Ahead: input.Least})
 	if err != nil {
 		return err
@@ -83,6 +93,7 @@ func (v *Survey) object(ctx context.Context, src format.Source, i int, most int6
 		size = min(size, most)
 	}
 	buf, have := make([]byte, size), 0
+	seen := false // a whole record
 	for {
 		n, err := r.Fill(ctx, buf[have:])
 		have += n
@@ -97,15 +108,22 @@ func (v *Survey) object(ctx context.Context, src format.Source, i int, most int6
 		if err != nil {
 			return err
 		}
+		seen = seen || used > 0
 		have = copy(buf, buf[used:have])
 		if final || most > 0 && r.At() >= most && used > 0 {
 			break
 		}
 		if have == len(buf) {
-			if have >= sampleMost {
-				break // a schema is found without it, or not at all
+			if 2*have > longest && seen {
+				break // a schema is found without it
 			}
-			buf = append(buf, make([]byte, len(buf))...)
+			if 2*have > longest {
+				return fmt.Errorf("the first record has %s or more: %w", mem.Format(int64(have)),
+					&mem.TooSmallError{Share: "planning", Need: 24 * int64(have), Limit: 3 * int64(longest)})
+			}
+			larger := make([]byte, 2*have)
+			copy(larger, buf)
+			buf = larger
 		}
 	}
 	v.Bytes += r.At()

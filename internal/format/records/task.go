@@ -3,6 +3,7 @@ package records
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -63,7 +64,7 @@ func (t *task) Step(ctx context.Context, w *worker) (*result, bool, error) {
 			}
 			var err error
 			if block, err = t.f.spare.Map(ctx, size); err != nil {
-				return nil, false, t.f.at(err)
+				return nil, false, t.f.at(t.piece.Object, err)
 			}
 		}
 		w.batch.Reset(block, t.f.Options.BatchRows)
@@ -81,7 +82,8 @@ func (t *task) Step(ctx context.Context, w *worker) (*result, bool, error) {
 			break
 		}
 		if enlarged {
-			return nil, false, t.f.at(&mem.TooSmallError{Share: "a record", Need: 4 * int64(t.f.sizes.batch), Limit: t.f.spare.Limit()})
+			return nil, false, t.f.at(p.Object, fmt.Errorf("byte %d: a record: %w", p.Offset+int64(p.At),
+				&mem.TooSmallError{Share: "reading", Need: 2 * t.f.limit, Limit: t.f.limit}))
 		}
 		block = nil
 	}
@@ -97,16 +99,16 @@ func (t *task) Step(ctx context.Context, w *worker) (*result, bool, error) {
 // passed over where that is wanted.
 func (t *task) fill(w *worker, res *result) error {
 	p := &t.piece
-	for p.At < len(p.Data) && !w.batch.Full() {
+	for once := len(p.Data) == 0; (p.At < len(p.Data) || once) && !w.batch.Full(); once = false {
 		err := w.parser.Parse(p)
 		var bad *Bad
 		switch {
 		case err == nil && (p.At == len(p.Data) || w.batch.Full()):
 			return nil
 		case err == nil:
-			return t.f.at(errStuck)
+			return t.f.at(t.piece.Object, errStuck)
 		case !errors.As(err, &bad):
-			return t.f.at(err)
+			return t.f.at(t.piece.Object, err)
 		case t.f.Options.Bad == nil || bad.Next == 0:
 			res.err = bad
 			return nil

@@ -60,6 +60,7 @@ func Plan(ctx context.Context, src format.Source, opt format.Options) (format.Da
 		Parser: func(b *build.Batch) (records.Parser, error) { return &parser{adder: newAdder(b)}, nil },
 	}
 	if opt.WholeFiles {
+		l.Whole = true
 		l.Cutter = func(int) records.Cutter { return whole{} }
 		l.Parser = func(b *build.Batch) (records.Parser, error) { return &wholeParser{newAdder(b)}, nil }
 	}
@@ -68,6 +69,10 @@ func Plan(ctx context.Context, src format.Source, opt format.Options) (format.Da
 		used := bytes.LastIndexByte(data, '\n') + 1
 		if final {
 			used = len(data)
+		}
+		if used == 0 && len(data) >= longLine || opt.WholeFiles {
+			l.Largest = max(l.Largest, int64(len(data)))
+			return 0, records.ErrEnough
 		}
 		for rest := data[:used]; len(rest) > 0; {
 			n := bytes.IndexByte(rest, '\n') + 1
@@ -92,7 +97,7 @@ func Plan(ctx context.Context, src format.Source, opt format.Options) (format.Da
 		Bytes: v.Total, InMemory: v.InMemory(built), LargestIn: v.InMemory(built),
 	}
 	if opt.WholeFiles {
-		l.About.Rows = int64(len(src.Objects))
+		l.About.Rows, l.Ratio = int64(len(src.Objects)), 1.1
 		for _, o := range src.Objects {
 			l.Largest = max(l.Largest, o.Size)
 		}
@@ -120,6 +125,9 @@ func (a adder) add(text []byte, checked bool) (ok bool, err error) {
 	a.b.Column(0).Bytes(text)
 	return a.b.EndRow(), nil
 }
+
+// longLine is what is not read to its end for the sake of a look.
+const longLine = 1 << 20
 
 type parser struct {
 	adder

@@ -66,7 +66,7 @@ func TestWholeFiles(t *testing.T) {
 	formattest.Run(t, formattest.Case{
 		Format:  Format(),
 		Options: format.Options{WholeFiles: true},
-		Files:   [][]byte{[]byte("\xef\xbb\xbfone\ntwo\r\n"), []byte(big), []byte("x")},
-		Want:    []arrow.RecordBatch{rows("one\ntwo\r\n", big, "x")},
+		Files:   [][]byte{[]byte("\xef\xbb\xbfone\ntwo\r\n"), nil, []byte(big), []byte("x"), nil},
+		Want:    []arrow.RecordBatch{rows("one\ntwo\r\n", "", big, "x", "")},
 	})
 }

@@ -2,6 +2,7 @@ package tfrecord
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -77,18 +78,24 @@ type survey struct {
 	features map[string]*feature
 	largest  int64
 	built    int64 // bytes that the records become
+	object   int   // that is looked at
+	before   int64 // its bytes that were
 }
 
 // visit goes through whole records.
-func (s *survey) visit(_ int, p []byte, final bool) (int, error) {
+func (s *survey) visit(object int, p []byte, final bool) (int, error) {
+	if object != s.object {
+		s.object, s.before = object, 0
+	}
 	_, to, err := cutter{}.Cut(p, final)
-	if err != nil {
-		return 0, badData(err)
+	var bad *records.Bad
+	if errors.As(err, &bad) {
+		return 0, s.bad(bad.At, err)
 	}
 	for at := 0; at < to; {
 		n, err := length(p[at:])
 		if err != nil {
-			return 0, badData(err)
+			return 0, s.bad(at, err)
 		}
 		s.largest = max(s.largest, int64(n))
 		example, err := data(p[at : at+n])
@@ -96,14 +103,18 @@ func (s *survey) visit(_ int, p []byte, final bool) (int, error) {
 			err = features(example, s.see)
 		}
 		if err != nil && !s.skip {
-			return 0, format.Error(format.ErrData, "record at byte %d of the sample: %w", at, err)
+			return 0, s.bad(at, err)
 		}
 		at += n
 	}
+	s.before += int64(to)
 	return to, nil
 }
 
-func badData(err error) error { return format.Error(format.ErrData, "%w", err) }
+// bad says where a record is that cannot be read.
+func (s *survey) bad(at int, err error) error {
+	return format.Error(format.ErrData, "byte %d: %w", s.before+int64(at), err)
+}
 
 // featuresMost bounds what a sample of random bytes can make of itself.
 const featuresMost = 1 << 16

@@ -205,8 +205,6 @@ func (f *Fit) Add(rec arrow.RecordBatch, object int, firstRow int64, rows []int3
 func (f *Fit) cut(rec arrow.RecordBatch, object int, firstRow int64, rows []int32) error {
 	n := int(rec.NumRows())
 	switch {
-	case int(rec.NumCols()) != len(f.cols):
-		return format.Error(format.ErrData, "fit: %d columns, planned for %d", rec.NumCols(), len(f.cols))
 	case object < f.object || object == f.object && firstRow < f.row:
 		return format.Error(format.ErrUsage, "fit: row %d of object %d comes after row %d of object %d", firstRow, object, f.row, f.object)
 	case !f.began && firstRow%Block != 0:
@@ -214,12 +212,8 @@ func (f *Fit) cut(rec arrow.RecordBatch, object int, firstRow int64, rows []int3
 	case object >= 1<<(64-blockBits) || (firstRow+int64(n))/Block >= 1<<blockBits || firstRow < 0 || object < 0:
 		return format.Error(format.ErrUsage, "fit: row %d of object %d is out of range", firstRow, object)
 	}
-	last := int32(-1)
-	for _, r := range rows {
-		if r <= last || int(r) >= n {
-			return format.Error(format.ErrUsage, "fit: row %d of a batch of %d comes after %d", r, n, last)
-		}
-		last = r
+	if err := f.d.suits(rec, rows); err != nil {
+		return err
 	}
 	if !f.began {
 		f.begin(uint64(object)<<blockBits | uint64(firstRow/Block))
@@ -239,6 +233,27 @@ func (f *Fit) cut(rec arrow.RecordBatch, object int, firstRow int64, rows []int3
 		}
 		f.pieces = append(f.pieces, p)
 		from = to
+	}
+	return nil
+}
+
+// suits checks that a batch is of the schema planned for, and that rows are
+// some of its rows in ascending order.
+func (d *Design) suits(rec arrow.RecordBatch, rows []int32) error {
+	if int(rec.NumCols()) != len(d.cols) {
+		return format.Error(format.ErrData, "a batch of %d columns, planned for %d", rec.NumCols(), len(d.cols))
+	}
+	for i := range d.cols {
+		if f := &d.cols[i].field; !arrow.TypeEqual(rec.Column(i).DataType(), f.Type) {
+			return format.Error(format.ErrData, "column %q: a batch has %s, planned for %s", f.Name, rec.Column(i).DataType(), f.Type)
+		}
+	}
+	last := int32(-1)
+	for _, r := range rows {
+		if r <= last || int64(r) >= rec.NumRows() {
+			return format.Error(format.ErrUsage, "row %d of a batch of %d comes after %d", r, rec.NumRows(), last)
+		}
+		last = r
 	}
 	return nil
 }

@@ -20,7 +20,8 @@ type order struct {
 	sketch
 	open    []float64 // values of the block that the sketch does not have yet
 	openKey uint64
-	page    *mem.Block // that open lies in
+	spare   []float64  // to sort them with
+	page    *mem.Block // that both lie in
 }
 
 // newOrder takes exact bytes for values, and of share what a sketch needs.
@@ -83,11 +84,12 @@ func (o *order) store(key uint64, values []float64) bool {
 
 // overflow makes a sketch of the values kept.
 func (o *order) overflow() error {
-	page, ok := o.share.TryMap(8 * Block)
+	page, ok := o.share.TryMap(2 * 8 * Block)
 	if !ok {
-		return &mem.TooSmallError{Share: "fit: quantiles", Need: 8 * Block, Limit: o.share.Free()}
+		return &mem.TooSmallError{Share: "fit: quantiles", Need: 2 * 8 * Block, Limit: o.share.Free()}
 	}
-	o.page, o.open = page, arrow.GetData[float64](page.Bytes())[:0]
+	both := arrow.GetData[float64](page.Bytes())
+	o.page, o.open, o.spare = page, both[:0:Block], both[Block:]
 	words, used, block := o.words, o.used, o.block
 	o.words, o.used, o.run, o.block = nil, 0, -1, nil
 	defer block.Free()
@@ -107,7 +109,7 @@ func (o *order) end() error {
 	if len(o.open) == 0 {
 		return nil
 	}
-	err := o.sketch.add(o.openKey, o.open)
+	err := o.sketch.add(o.openKey, o.open, o.spare)
 	o.open = o.open[:0]
 	return err
 }
@@ -151,6 +153,41 @@ func (o *order) compact() []float64 {
 		at += 2 + k
 	}
 	return arrow.GetData[float64](arrow.GetBytes(o.words))[:n]
+}
+
+// sortFloats sorts v, which holds no NaN, digit by digit, with the help of
+// spare. Minus zero comes before zero.
+func sortFloats(v, spare []float64) {
+	from, to := arrow.GetData[uint64](arrow.GetBytes(v)), arrow.GetData[uint64](arrow.GetBytes(spare[:len(v)]))
+	var counts [8][256]uint16 // a block has at most 4096 values
+	for i, b := range from {
+		b ^= uint64(int64(b)>>63) | 1<<63 // ascending as numbers do
+		from[i] = b
+		for d := range counts {
+			counts[d][byte(b>>(8*d))]++
+		}
+	}
+	for d := range counts {
+		at, same := uint16(0), false
+		for i, n := range &counts[d] {
+			same = same || int(n) == len(v)
+			counts[d][i] = at
+			at += n
+		}
+		if same {
+			continue
+		}
+		for _, b := range from {
+			p := &counts[d][byte(b>>(8*d))]
+			to[*p] = b
+			*p++
+		}
+		from, to = to, from
+	}
+	out := arrow.GetData[uint64](arrow.GetBytes(v))
+	for i, b := range from {
+		out[i] = b ^ (uint64(int64(^b)>>63) | 1<<63)
+	}
 }
 
 // selection finds ranks among values in no order, and puts them there.
@@ -231,11 +268,14 @@ func quantile(r ranks, q float64, n, copies uint64, fill float64) float64 {
 		return a
 	}
 	b := withCopies(r, uint64(low)+1, copies, fill)
-	if t := h - low; t < 0.5 {
-		return a + float64((b-a)*t)
-	} else {
-		return b - float64((b-a)*(1-t))
+	t := h - low
+	if sum := a + b; q == 0.5 && sum-sum == 0 {
+		return sum / 2 // numpy's median
 	}
+	if t < 0.5 {
+		return a + float64((b-a)*t)
+	}
+	return b - float64((b-a)*(1-t))
 }
 
 // withCopies is the value of a rank among the values and the copies.

@@ -49,9 +49,10 @@ type sketch struct {
 	nodes []summary
 }
 
-// add adds the values of a whole block, which it sorts.
-func (s *sketch) add(key uint64, values []float64) error {
-	slices.Sort(values)
+// add adds the values of a whole block, which it sorts; spare has room for as
+// many.
+func (s *sketch) add(key uint64, values, spare []float64) error {
+	sortFloats(values, spare)
 	n, err := s.make(len(values))
 	if err != nil {
 		return err
@@ -130,25 +131,39 @@ func (s *sketch) join(i int) error {
 
 // merge fills dst with the values in the middle of equal shares of all ranks.
 func merge(dst []float64, count uint64, a, b *summary) {
-	n := uint64(len(dst))
+	target := newSteps(count, 2*count, 2*uint64(len(dst)))
+	x, y := newSteps(0, a.count, uint64(len(a.values))), newSteps(0, b.count, uint64(len(b.values)))
 	var i, j int
-	var end uint64 // rank behind the value taken last
 	var v float64
 	for k := range dst {
-		hi, lo := bits.Mul64(2*uint64(k)+1, count)
-		target, _ := bits.Div64(hi, lo, 2*n)
-		for end <= target {
+		for x.at+y.at <= target.at { // ranks taken so far
 			if j == len(b.values) || i < len(a.values) && a.values[i] <= b.values[j] {
 				v = a.values[i]
 				i++
-				end += a.rankAt(i) - a.rankAt(i-1)
+				x.next()
 			} else {
 				v = b.values[j]
 				j++
-				end += b.rankAt(j) - b.rankAt(j-1)
+				y.next()
 			}
 		}
 		dst[k] = v
+		target.next()
+	}
+}
+
+// steps counts from a fraction on by another, rounded down; it divides once.
+type steps struct{ at, rest, whole, part, of uint64 }
+
+func newSteps(from, by, of uint64) steps {
+	return steps{at: from / of, rest: from % of, whole: by / of, part: by % of, of: of}
+}
+
+func (s *steps) next() {
+	s.at += s.whole
+	if s.rest += s.part; s.rest >= s.of {
+		s.rest -= s.of
+		s.at++
 	}
 }
 

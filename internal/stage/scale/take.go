@@ -47,7 +47,7 @@ func canTake(t arrow.DataType) bool {
 	case *arrow.DictionaryType:
 		return canTake(t.ValueType)
 	case arrow.FixedWidthDataType:
-		return true
+		return t.BitWidth() >= 8
 	}
 	return false
 }
@@ -210,6 +210,36 @@ func (c *copied) place(ram []byte) []byte {
 		c.dict.add(0, c.src.Dictionary().Len())
 	}
 	return ram
+}
+
+// measureFrom counts the rows of rows, or all n.
+func (c *copied) measureFrom(n int, rows []int32) {
+	if rows != nil && c.ends == 0 && len(c.children) == 0 {
+		c.wantRows += len(rows)
+		return
+	}
+	spans(n, rows, c.measure)
+}
+
+// fillFrom copies the rows that were measured: those of rows, or all n.
+func (c *copied) fillFrom(n int, rows []int32) {
+	if rows == nil || c.nullable || c.dict != nil || c.fixed != 4 && c.fixed != 8 {
+		spans(n, rows, c.add)
+		return
+	}
+	c.n = len(rows)
+	if c.fixed == 8 {
+		gather(arrow.GetData[uint64](c.values), arrow.GetData[uint64](c.src.Buffers()[1].Bytes())[c.src.Offset():], rows)
+	} else {
+		gather(arrow.GetData[uint32](c.values), arrow.GetData[uint32](c.src.Buffers()[1].Bytes())[c.src.Offset():], rows)
+	}
+}
+
+func gather[T uint32 | uint64](dst, src []T, rows []int32) {
+	dst = dst[:len(rows)]
+	for i, r := range rows {
+		dst[i] = src[r]
+	}
 }
 
 // add copies n rows from i on.

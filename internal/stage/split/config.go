@@ -53,7 +53,7 @@ func (c Config) Validate() error {
 		return c.weights()
 	}
 	if len(c.Weights) > 0 {
-		return usage("weights", "they mean nothing where %s decides; write %s", c.decider(), strings.Join(c.Names, ","))
+		return usage("weights", "weights mean nothing where %s decides; name the splits alone: %s", c.decider(), strings.Join(c.Names, ","))
 	}
 	if n := len(c.Range.Bounds); c.Range.Column != "" && n != len(c.Names)-1 {
 		return usage("range", "%s between %d splits (%s); there must be %d",
@@ -108,7 +108,7 @@ func (c Config) decider() string {
 
 func (c Config) weights() error {
 	if len(c.Weights) == 0 {
-		return usage("weights", "%s has none; write %s=80", c.Names[0], c.Names[0])
+		return usage("weights", "%s has no weight, such as %s=80", c.Names[0], c.Names[0])
 	}
 	if len(c.Weights) != len(c.Names) {
 		return usage("weights", "%d for %s", len(c.Weights), count(len(c.Names), "name"))

@@ -195,13 +195,11 @@ func hashFloat(v float64) uint64 {
 	return mix(math.Float64bits(v) + kindFloat)
 }
 
-// hashTime hashes whole seconds and the nanoseconds beyond them.
+// hashTime hashes whole seconds and the nanoseconds beyond them, both of the
+// sign of v.
 func hashTime(kind uint64, v, perSecond int64) uint64 {
-	seconds, rest := v/perSecond, v%perSecond
-	if rest < 0 {
-		seconds, rest = seconds-1, rest+perSecond
-	}
-	return mix(mix(uint64(seconds)+kind) + uint64(rest*(1_000_000_000/perSecond)))
+	seconds, nanos := v/perSecond, v%perSecond*(1_000_000_000/perSecond)
+	return mix(mix(uint64(seconds)+kind) + uint64(nanos))
 }
 
 // perSecond is how many units a second has.

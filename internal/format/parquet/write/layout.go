@@ -55,10 +55,11 @@ func (y *layout) pageOf(l *leaf) int {
 // divide is the layout with pages of so many bytes, in a share of limit bytes.
 func divide(o *options, values int, limit int64) layout {
 	y := layout{values: values, most: max(256, min(values, mostValues))}
-	slot := 0
+	slot, levels := 0, 0
 	for _, l := range o.leaves {
 		size := l.slotSize(y.pageOf(l))
 		slot = max(slot, size)
+		levels = max(levels, size-y.pageOf(l))
 		y.slots += size
 		names := int64(len(l.name))
 		y.heap += leafCost + stepCost*int64(len(l.steps)) + 4*names
@@ -71,7 +72,7 @@ func divide(o *options, values int, limit int64) layout {
 		y.block *= 2
 	}
 	y.spill = pageHeader + (&compressor{compression: o.comp}).bound(max(slot, values))
-	y.codes = 4*y.most + slot - values + 64
+	y.codes = 4*y.most + levels + 64
 	y.buffer = max(leastBlock, min(values, 64<<10))
 	y.dicts = limit / 8
 	y.heap += int64(o.threads) * (o.comp.heap(values) + 16<<10)

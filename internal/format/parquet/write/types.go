@@ -71,8 +71,6 @@ const (
 	convertedList     = 3
 	convertedDecimal  = 5
 	convertedDate     = 6
-	convertedTimeMS   = 7
-	convertedTimeUS   = 8
 	convertedStampMS  = 9
 	convertedStampUS  = 10
 	convertedUnsigned = 11 // of 8 bits; then 16, 32, 64
@@ -214,15 +212,12 @@ func inTimeUnits(t arrow.DataType) (stored, bool) {
 		s.converted, s.logical = convertedDate, just(logicalDate)
 	case *arrow.Time32Type:
 		s = number(meta.Int32, byInt32, 4)
-		s.converted, s.logical = convertedTimeMS, inTime(logicalTime, true, t.Unit)
+		s.logical = inTime(logicalTime, false, t.Unit)
 		if t.Unit == arrow.Second {
 			s.form = fromSeconds32
 		}
 	case *arrow.Time64Type:
-		s.logical = inTime(logicalTime, true, t.Unit)
-		if t.Unit == arrow.Microsecond {
-			s.converted = convertedTimeUS
-		}
+		s.logical = inTime(logicalTime, false, t.Unit)
 	case *arrow.TimestampType:
 		utc := t.TimeZone != ""
 		s.logical = inTime(logicalTimestamp, utc, t.Unit)

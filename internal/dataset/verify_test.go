@@ -1,0 +1,92 @@
+package dataset_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weir-data/weir/internal/dataset"
+	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/store"
+)
+
+func verify(t *testing.T, at dataset.Place) (found []string, r dataset.Result, err error) {
+	t.Helper()
+	r, err = dataset.Verify(t.Context(), at, check(at.Store), func(f dataset.Finding) {
+		found = append(found, f.Kind+" "+f.Name)
+	})
+	return found, r, err
+}
+
+func TestVerifyOfAWholeDatasetFindsNothing(t *testing.T) {
+	everywhere(t, func(t *testing.T, g ground) {
+		at := place(store.New(store.Options{}), g.fresh())
+		if err := work(t.Context(), at, plan(), false); err != nil {
+			t.Fatal(err)
+		}
+		found, r, err := verify(t, at)
+		if err != nil || len(found) != 0 || r.Parts != 10 || r.Rows != rows || r.Manifest == nil {
+			t.Errorf("%v %+v %v", found, r, err)
+		}
+	})
+}
+
+func TestVerifyNamesWhatIsWrong(t *testing.T) {
+	at := prepared(t)
+	file := func(name string) string { return filepath.Join(at.URL, name) }
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	alter := func(name string) {
+		data, err := os.ReadFile(file(name))
+		must(err)
+		data[0] ^= 1
+		must(os.WriteFile(file(name), data, 0o666))
+	}
+	alter("train/part-00001.parquet")
+	must(os.Remove(file("train/part-00002.parquet")))
+	must(os.Truncate(file("val/part-00000.parquet"), 10))
+	must(os.WriteFile(file("val/part-00001.parquet"), make([]byte, 1000), 0o666))
+	must(os.WriteFile(file("test/part-00003.parquet"), []byte("row\n"), 0o666))
+	must(os.WriteFile(file("other.npy"), nil, 0o666))
+	must(os.WriteFile(file("report.html"), nil, 0o666))
+	alter("X_train.npy")
+	found, r, err := verify(t, at)
+	slices.Sort(found)
+	want := []string{"altered X_train.npy", "altered train/part-00001.parquet", "altered val/part-00001.parquet", "extra other.npy",
+		"extra test/part-00003.parquet", "missing train/part-00002.parquet", "truncated val/part-00000.parquet"}
+	if !slices.Equal(found, want) {
+		t.Errorf("%v\nwant %v", found, want)
+	}
+	if r.Findings[dataset.Altered] != 3 || r.Rows != 32+4+3*4 {
+		t.Errorf("%+v", r)
+	}
+	if !errors.Is(err, format.ErrData) || !strings.Contains(err.Error(), "train/part-00001.parquet: the digest is") || !strings.HasSuffix(err.Error(), "; in all 1 missing, 1 truncated, 3 altered, 2 extra") {
+		t.Error(err)
+	}
+}
+
+func TestVerifyWithoutAManifestIsADataError(t *testing.T) {
+	at := place(store.New(store.Options{}), filepath.Join(t.TempDir(), "out"))
+	begun(t, at)
+	if _, _, err := verify(t, at); !errors.Is(err, format.ErrData) || !strings.Contains(err.Error(), "not finished") {
+		t.Error(err)
+	}
+}
+
+func TestVerifyEndsAtAnErrorThatIsNotTheDatas(t *testing.T) {
+	at := prepared(t)
+	_, err := dataset.Verify(t.Context(), at, func(context.Context, dataset.Entry) (int64, string, int64, error) {
+		return 0, "", 0, context.Canceled
+	}, nil)
+	if !errors.Is(err, context.Canceled) || errors.Is(err, format.ErrData) {
+		t.Error(err)
+	}
+}
