@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/weir-data/weir/internal/store"
@@ -36,10 +37,10 @@ var usual = timing{beat: 10 * time.Second, stale: time.Minute, poll: 500 * time.
 // before has the bytes that the other run writes as well, if the plan is the
 // same.
 type claim struct {
-	d      *directory
-	id     string
-	cancel context.CancelFunc
-	beats  *stream.Future
+	d     *directory
+	id    string
+	stop  func() // no more beats
+	beats *stream.Future
 }
 
 const (
@@ -73,9 +74,9 @@ func (d *directory) claim(ctx context.Context) (lock, error) {
 		c.withdraw(ctx)
 		return nil, err
 	}
-	beating, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	c.cancel = cancel
-	c.beats = stream.Async(func() error { c.renew(beating); return nil })
+	stopped := make(chan struct{})
+	c.stop = sync.OnceFunc(func() { close(stopped) })
+	c.beats = stream.Async(func() error { c.renew(context.WithoutCancel(ctx), stopped); return nil })
 	return c, nil
 }
 
@@ -201,12 +202,14 @@ func (d *directory) claimant(ctx context.Context, o store.Object) process {
 
 // renew writes the claim again and again, unless it was taken away. A write
 // that fails is tried at the next beat: held finds out if that was too late.
-func (c *claim) renew(ctx context.Context) {
+// One under way is never broken off: the service might carry it out after the
+// claim was removed.
+func (c *claim) renew(ctx context.Context, stopped <-chan struct{}) {
 	tick := time.NewTicker(c.d.clock().beat)
 	defer tick.Stop()
 	for beat := int64(1); ; beat++ {
 		select {
-		case <-ctx.Done():
+		case <-stopped:
 			return
 		case <-tick.C:
 		}
@@ -238,7 +241,7 @@ func (c *claim) release(ctx context.Context) error {
 func (c *claim) name() string { return holds + c.id }
 
 func (c *claim) drop() {
-	c.cancel()
+	c.stop()
 	c.beats.Wait() // it only returns nil
 }
 

@@ -1,8 +1,11 @@
 package dataset
 
 import (
+	"bytes"
 	"context"
 	"time"
+
+	"github.com/weir-data/weir/internal/mem"
 )
 
 // Impatient makes claims that are given up soon, for tests.
@@ -31,9 +34,6 @@ func (at Place) Died(pid int) Place {
 	return at
 }
 
-// Drop lets the lock go as the death of the process would.
-func (r *Run) Drop() { r.lock.drop() }
-
 // Claims takes a lock of objects, whatever the store is.
 func Claims(ctx context.Context, at Place) (release func() error, held func() error, err error) {
 	d, leave, err := at.enter(ctx)
@@ -50,3 +50,10 @@ func Claims(ctx context.Context, at Place) (release func() error, held func() er
 
 // SegmentParts is how many parts make a segment.
 const SegmentParts = segmentParts
+
+// ReadManifest reads a manifest from memory.
+func ReadManifest(data []byte, share *mem.Budget, visit Visit) (*Manifest, error) {
+	j := newJSONReader("manifest.json", bytes.NewReader(data), share)
+	defer j.close()
+	return readManifest(j, visit)
+}

@@ -33,9 +33,9 @@ func TestNthOperationFailingNeverMakesAWrongDataset(t *testing.T) {
 	everywhere(t, func(t *testing.T, g ground) {
 		want := golden(t, g)
 		good := store.New(store.Options{})
-		every := 3
+		every := 5
 		if g.name == "s3" {
-			every = 11
+			every = 31
 		}
 		for n := 1; ; n += every {
 			url := g.fresh()
@@ -67,7 +67,7 @@ func TestReplacingWithNthOperationFailingNeverMakesAWrongDataset(t *testing.T) {
 	g := disk(t)
 	want := golden(t, g)
 	good := store.New(store.Options{})
-	for n := 1; ; n += 7 {
+	for n := 1; ; n += 17 {
 		url := g.fresh()
 		if err := work(t.Context(), place(good, url), plan(), false); err != nil {
 			t.Fatal(err)
@@ -156,7 +156,7 @@ func TestDamagedJournalFallsBack(t *testing.T) {
 func TestRunKilledAgainAndAgainComesToItsEnd(t *testing.T) {
 	everywhere(t, func(t *testing.T, g ground) {
 		want := golden(t, g)
-		for seed := range uint64(2) {
+		for seed := range uint64(1) {
 			url, lives := g.fresh(), 0
 			random := rand.New(rand.NewPCG(seed, 1))
 			for ; lives < 40; lives++ {

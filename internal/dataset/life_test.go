@@ -78,9 +78,9 @@ func life(t *testing.T, url string, n int, force bool) bool {
 // stride leaves kill points out where a process costs more.
 func stride(g ground) int {
 	if g.name == "s3" {
-		return 8
+		return 16
 	}
-	return 2
+	return 4
 }
 
 func TestRunKilledAtAnyStepEndsAsIfUndisturbed(t *testing.T) {
@@ -110,7 +110,7 @@ func TestReplacingKilledAtAnyStepEndsAsIfUndisturbed(t *testing.T) {
 	st := store.New(store.Options{})
 	other := plan()
 	other.Recipe, other.Splits, other.Files = "another", []string{"all", "train", "none"}, []string{"other.npy"}
-	for n := 1; ; n += 4 {
+	for n := 1; ; n += 10 {
 		url := g.fresh()
 		if err := work(t.Context(), place(st, url), other, false); err != nil {
 			t.Fatal(err)

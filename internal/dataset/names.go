@@ -119,12 +119,12 @@ func checkNames(kind string, names []string, most int) error {
 
 // partNumber reads what PartName wrote.
 func partNumber(name string) (int64, bool) {
-	digits, ext, _ := strings.Cut(strings.TrimPrefix(name, "part-"), ".")
+	digits, ext, dot := strings.Cut(strings.TrimPrefix(name, "part-"), ".")
 	n, err := strconv.ParseInt(digits, 10, 62)
-	if err != nil || n < 0 || len(name) > mostName || ext != "" && checkName(ext) != nil {
+	if err != nil || n < 0 || len(name) > mostName || dot && checkName(ext) != nil {
 		return 0, false
 	}
-	return n, name == PartName(n, "") || name == PartName(n, "."+ext)
+	return n, strings.TrimSuffix(name, "."+ext) == PartName(n, "")
 }
 
 // splitsOf are empty splits with these names.

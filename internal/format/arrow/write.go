@@ -72,6 +72,11 @@ func packingOf(codec string) (packing, error) {
 }
 
 func writeMemory(s *arrow.Schema, opt format.WriteOptions) (least, most int64, err error) {
+	for _, f := range s.Fields() {
+		if t := unwritable(f.Type); t != nil {
+			return 0, 0, format.Error(format.ErrUsage, "arrow: column %q: values of type %s are not written; --columns chooses others", f.Name, t)
+		}
+	}
 	pack, err := packingOf(opt.Codec)
 	least = writeBase + writeColumn*int64(s.NumFields())
 	if err != nil || pack.cost == 0 {
@@ -79,6 +84,22 @@ func writeMemory(s *arrow.Schema, opt format.WriteOptions) (least, most int64, e
 	}
 	least += pack.cost
 	return least + packedLeast, least + packedMost, nil
+}
+
+// unwritable is the part of a type of which the Arrow library cannot write
+// slices; nil: there is none.
+func unwritable(t arrow.DataType) arrow.DataType {
+	switch t := t.(type) {
+	case *arrow.ListViewType, *arrow.LargeListViewType, *arrow.SparseUnionType, *arrow.DenseUnionType:
+		return t
+	case arrow.NestedType:
+		for _, f := range t.Fields() {
+			if u := unwritable(f.Type); u != nil {
+				return u
+			}
+		}
+	}
+	return nil
 }
 
 func beginWrite(out format.Output, s *arrow.Schema, opt format.WriteOptions, share *mem.Budget,

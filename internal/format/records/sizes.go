@@ -10,7 +10,7 @@ const (
 	pieceLeast = 64 << 10
 	// pieceMost is where larger pieces no longer make it faster: what a core
 	// works on should stay in its cache.
-	pieceMost = 1 << 20
+	pieceMost = 512 << 10
 	// pieceRecords is how many of the largest known records a piece should
 	// hold, memory permitting.
 	pieceRecords = 4

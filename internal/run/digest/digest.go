@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/zeebo/xxh3"
 
+	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/stream"
 )
 
@@ -31,7 +32,7 @@ func New(schema *arrow.Schema) (*Sink, error) {
 	for _, f := range schema.Fields() {
 		n, err := newNode(f.Name, f.Type)
 		if err != nil {
-			return nil, fmt.Errorf("digest: column %q: %w", f.Name, err)
+			return nil, format.Error(format.ErrUsage, "digest: column %q: %w; --columns chooses others", f.Name, err)
 		}
 		s.columns = append(s.columns, n)
 	}

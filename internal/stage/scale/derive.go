@@ -37,7 +37,9 @@ func (f *Fit) Params() (*Params, error) {
 	}
 	kept := p.Columns[:0]
 	for i := range p.Columns {
-		if w := f.cols[i].work; w.numeric() || !w.passed() {
+		// Of those passed through, what nothing is known of before is left out.
+		w := f.cols[i].work
+		if !w.passed() || w.numeric() && (f.prior == nil || f.prior.Column(w.field.Name) != nil) {
 			kept = append(kept, p.Columns[i])
 		}
 	}
@@ -118,9 +120,8 @@ type filled struct {
 func (f *Fit) deriveNumbers(c *column, p *Column, prior *Column) error {
 	m := &c.moments
 	m.end()
-	if prior != nil && prior.Count > 0 && prior.Mean != nil && prior.M2 != nil && prior.Min != nil && prior.Max != nil {
-		m.whole(prior.Count, *prior.Mean, 0, *prior.M2)
-		m.open.min, m.open.max = least(m.open.min, *prior.Min), largest(m.open.max, *prior.Max)
+	if prior != nil {
+		m.resume(prior)
 	}
 	p.Count = m.count
 	a := filled{n: float64(m.count), min: m.open.min, max: m.open.max, values: uint64(m.count)}
@@ -143,6 +144,18 @@ func (f *Fit) deriveNumbers(c *column, p *Column, prior *Column) error {
 		return err
 	}
 	return c.scaled(p, &a)
+}
+
+// resume adds what an earlier fit had found.
+func (m *moments) resume(c *Column) {
+	if c.Mean != nil && c.M2 != nil {
+		m.whole(c.Count, *c.Mean, 0, *c.M2)
+	} else if c.Count > 0 {
+		m.count, m.wide = m.count+c.Count, true
+	}
+	if c.Min != nil && c.Max != nil {
+		m.open.min, m.open.max = least(m.open.min, *c.Min), largest(m.open.max, *c.Max)
+	}
 }
 
 // imputed finds what stands for missing values, and counts it in.

@@ -61,10 +61,14 @@ type piece struct {
 // numeric says that the column's moments are taken.
 func (w *work) numeric() bool { return w.class == number && w.encode == noEncode }
 
+// rankBytes are for a sketch, for the block it does not have yet, and for the
+// first values.
+const rankBytes = sketchBytes + 128<<10
+
 // demand is what a column takes beside its share of what is left over.
 func (d *Design) demand(w *work) (bytes int64, more bool) {
 	if w.ranked() {
-		bytes += sketchBytes + 64<<10
+		bytes += rankBytes
 	}
 	if w.counted() {
 		n := tableBytes(d.most)
@@ -158,7 +162,7 @@ func (f *Fit) equip(c *column, left int64) (err error) {
 		if c.order, err = newOrder(f.share, int(left/8*8)+32<<10); err != nil {
 			return err
 		}
-		n -= sketchBytes + 64<<10
+		n -= rankBytes
 		left = 0
 	}
 	if !c.work.counted() {
@@ -274,14 +278,14 @@ func (f *Fit) bounded(c *column, rows int64) error {
 		return nil
 	}
 	name, n := c.work.field.Name, c.table.n
+	if c.work.encode != noEncode && !f.d.lump && n > f.d.most {
+		return format.Error(format.ErrData, "column %q: %d categories in the first %d rows, at most %d are allowed; raise the bound, let the rest be other, or use hash:N", name, n, rows, f.d.most)
+	}
 	if c.full > 0 && c.work.encode == noEncode {
 		return format.Error(mem.ErrTooSmall, "column %q: more than %d different values in the first %d rows, which is all that the memory holds for most_frequent; raise --memory", name, n, c.full)
 	}
 	if c.full > 0 {
 		return format.Error(mem.ErrTooSmall, "column %q: more than %d categories in the first %d rows, which is all that the memory holds; use hash:N, or raise --memory", name, n, c.full)
-	}
-	if c.work.encode != noEncode && !f.d.lump && n > f.d.most {
-		return format.Error(format.ErrData, "column %q: %d categories in the first %d rows, at most %d are allowed; raise the bound, let the rest be other, or use hash:N", name, n, rows, f.d.most)
 	}
 	return nil
 }

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// keep is how many values stand for those of one summary.
-	keep = 8192
+	// keep is how many values stand for those of one summary; not fewer than a
+	// block has.
+	keep = Block
 	// blockBits of a key are the block in its object, the others the object.
 	blockBits = 34
-	// sketchBlocks of summaries are enough for 2^24 blocks of rows, however
+	// sketchBytes are 32 summaries: enough for 2^29 blocks of rows, however
 	// they are divided into objects, and one being made.
-	sketchBlocks = 28
-	sketchBytes  = sketchBlocks * 8 * keep
+	sketchBytes = 32 * 8 * keep
 )
 
 // summary stands for the values of blocks first to last. Each of its values, in
@@ -119,7 +119,7 @@ func (s *sketch) join(i int) error {
 	n.first, n.last = a.first, b.last
 	n.count, n.err = a.count+b.count, a.err+b.err
 	if len(a.values)+len(b.values) > keep {
-		n.err += n.count/(2*keep) + 1
+		n.err += n.count/(2*keep) + 1 // a rank is rounded
 	}
 	merge(n.values, n.count, a, b)
 	a.block.Free()
@@ -130,13 +130,19 @@ func (s *sketch) join(i int) error {
 }
 
 // merge fills dst with the values in the middle of equal shares of all ranks.
+// The middle often lies between two values: the lower and the upper are taken
+// in turn, so that errors cancel instead of adding up.
 func merge(dst []float64, count uint64, a, b *summary) {
 	target := newSteps(count, 2*count, 2*uint64(len(dst)))
 	x, y := newSteps(0, a.count, uint64(len(a.values))), newSteps(0, b.count, uint64(len(b.values)))
 	var i, j int
 	var v float64
 	for k := range dst {
-		for x.at+y.at <= target.at { // ranks taken so far
+		middle := target.at
+		if k&1 == 0 && middle > 0 && count > uint64(len(dst)) {
+			middle--
+		}
+		for x.at+y.at <= middle { // ranks taken so far
 			if j == len(b.values) || i < len(a.values) && a.values[i] <= b.values[j] {
 				v = a.values[i]
 				i++

@@ -175,7 +175,7 @@ func (f *Fit) merge(in *reader) error {
 		return errors.New("it is none")
 	case head.Design != f.d.digest():
 		return errors.New("it is of other columns or rules")
-	case head.Object < 0 || head.Object >= 1<<(64-blockBits) || head.Row < 0 || head.Row/Block >= 1<<blockBits || head.Rows < 0:
+	case head.Object < 0 || head.Object >= 1<<(64-blockBits) || head.Row < 0 || head.Row/Block >= 1<<blockBits || head.Rows < 0 || f.rows+head.Rows < 0:
 		return errors.New("a position is out of range")
 	case f.began && head.Began == 1 && head.Start <= key(int64(f.object), max(0, f.row-1)):
 		return fmt.Errorf("its rows do not lie behind row %d of object %d", f.row, f.object)
@@ -196,6 +196,11 @@ func (f *Fit) merge(in *reader) error {
 		f.object, f.row = int(head.Object), head.Row
 	}
 	f.rows += head.Rows
+	for i := range f.cols {
+		if !f.cols[i].consistent(f.rows) {
+			return fmt.Errorf("column %q: its counts are not those of %d rows", f.cols[i].work.field.Name, f.rows)
+		}
+	}
 	want := in.sum.Sum64()
 	var sum uint64
 	if err := in.fixed(&sum); err != nil {
@@ -252,6 +257,48 @@ func (c *column) merge(in *reader, s *scratch, next uint64) error {
 	return nil
 }
 
+// consistent says that what was counted is rows.
+func (c *column) consistent(rows int64) bool {
+	left := rows
+	for _, n := range [...]int64{c.nulls, c.nans, c.infs, c.moments.count, c.moments.open.n} {
+		if n < 0 || n > left {
+			return false
+		}
+		left -= n
+	}
+	if c.work.numeric() && left != 0 {
+		return false
+	}
+	there := uint64(rows - c.nulls - c.nans - c.infs)
+	if c.order != nil && c.order.total() != there {
+		return false
+	}
+	if c.table == nil || c.full > 0 {
+		return true
+	}
+	sum, ok := uint64(0), true
+	c.table.each(func(key []byte, n uint64) {
+		ok = ok && n <= there-sum && (!c.work.numeric() || len(key) == 8)
+		if ok {
+			sum += n
+		}
+	})
+	return ok && sum == there
+}
+
+// total is the number of values; more than there can be, where counts are
+// wrong.
+func (o *order) total() uint64 {
+	n := uint64(len(o.open))
+	for at := 0; at < o.used; at += 2 + int(o.words[at+1]) {
+		n += o.words[at+1]
+	}
+	for i := range o.nodes {
+		n += o.nodes[i].count // no more than 256 of at most 2^50
+	}
+	return n
+}
+
 // merge adds the values behind those of o.
 func (o *order) merge(in *reader, st *columnState, s *scratch, next uint64) error {
 	for left := st.Runs; left > 0; {
@@ -306,7 +353,7 @@ func (o *order) mergeNode(in *reader) error {
 	if err := in.fixed(&st); err != nil {
 		return err
 	}
-	if st.Values == 0 || st.Values > keep || st.Values > st.Count || st.Count > 1<<62 || st.First > st.Last || len(o.nodes) >= 256 ||
+	if st.Values == 0 || st.Values > keep || st.Values > st.Count || st.Count > 1<<50 || st.Err > st.Count || st.First > st.Last || len(o.nodes) >= 256 ||
 		len(o.nodes) > 0 && st.First <= o.nodes[len(o.nodes)-1].last {
 		return errors.New("a summary cannot be so")
 	}
