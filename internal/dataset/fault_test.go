@@ -33,7 +33,7 @@ func TestNthOperationFailingNeverMakesAWrongDataset(t *testing.T) {
 	everywhere(t, func(t *testing.T, g ground) {
 		want := golden(t, g)
 		good := store.New(store.Options{})
-		every := 5
+		every := 1
 		if g.name == "s3" {
 			every = 31
 		}
@@ -67,7 +67,7 @@ func TestReplacingWithNthOperationFailingNeverMakesAWrongDataset(t *testing.T) {
 	g := disk(t)
 	want := golden(t, g)
 	good := store.New(store.Options{})
-	for n := 1; ; n += 17 {
+	for n := 1; ; n += 5 {
 		url := g.fresh()
 		if err := work(t.Context(), place(good, url), plan(), false); err != nil {
 			t.Fatal(err)

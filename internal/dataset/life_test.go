@@ -80,7 +80,7 @@ func stride(g ground) int {
 	if g.name == "s3" {
 		return 16
 	}
-	return 4
+	return 1
 }
 
 func TestRunKilledAtAnyStepEndsAsIfUndisturbed(t *testing.T) {
@@ -110,7 +110,7 @@ func TestReplacingKilledAtAnyStepEndsAsIfUndisturbed(t *testing.T) {
 	st := store.New(store.Options{})
 	other := plan()
 	other.Recipe, other.Splits, other.Files = "another", []string{"all", "train", "none"}, []string{"other.npy"}
-	for n := 1; ; n += 10 {
+	for n := 1; ; n += 3 {
 		url := g.fresh()
 		if err := work(t.Context(), place(st, url), other, false); err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@ package formattest
 import (
 	"errors"
 	"io"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
@@ -45,6 +46,22 @@ func (c *Case) spoil(t *testing.T) {
 			if t.Failed() {
 				t.Fatalf("byte %d ^ %#x, %s: %v", i, mask, s, err)
 			}
+		}
+	}
+}
+
+// noise: bytes that mean nothing, alone and behind a good beginning.
+func (c *Case) noise(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, uint64(len(c.Damage))))
+	for i := range 150 {
+		data := slices.Clone(c.Damage[:i%3*r.IntN(len(c.Damage))/2])
+		for range r.IntN(3000) {
+			data = append(data, byte(r.Uint32()))
+		}
+		s := damageSettings[i%len(damageSettings)]
+		err := c.with(data).try(t, s)
+		if t.Failed() {
+			t.Fatalf("random bytes %d, %s: %v", i, s, err)
 		}
 	}
 }

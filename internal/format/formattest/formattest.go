@@ -56,6 +56,7 @@ func Run(t *testing.T, c Case) {
 	if len(c.Damage) > 0 {
 		t.Run("cut at every byte", func(t *testing.T) { c.cut(t) })
 		t.Run("spoiled at every byte", func(t *testing.T) { c.spoil(t) })
+		t.Run("random bytes", func(t *testing.T) { c.noise(t) })
 	}
 }
 
