@@ -221,7 +221,7 @@ func TestFilesStartNoGoroutines(t *testing.T) {
 
 func TestLaterFramesWithLargerWindowsAreRefused(t *testing.T) {
 	var far bytes.Buffer
-	data := append(noise(4<<20), noise(4<<20)...)
+	data := bytes.Repeat(noise(5<<20), 2) // more than the window that every file gets
 	far.Write(zstdFrame(text(100), true))
 	far.Write(zstdFrame(data, true))
 	_, copies := snappyFar(70_000, 65_537)

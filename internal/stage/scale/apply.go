@@ -19,8 +19,8 @@ func fillRegion[F float32 | float64](a *applied, region []F, col arrow.Array, n 
 		encode(a, region, stride, col, n, rows, s)
 		return nil
 	}
-	for from := 0; from < n; from += Block {
-		k := min(Block, n-from)
+	for from := 0; from < n; from += chunk {
+		k := min(chunk, n-from)
 		part := rows
 		if rows != nil {
 			part = rows[from : from+k]

@@ -51,7 +51,11 @@ type scratch struct {
 	text   []byte
 }
 
-// piece is the rows of a batch that lie in one block.
+// chunk is how many rows are worked on at a time: their values, and what is
+// made of them, stay in the first cache.
+const chunk = 1024
+
+// piece is at most chunk rows of a batch that lie in one block.
 type piece struct {
 	key     uint64
 	from, n int
@@ -184,7 +188,8 @@ func (f *Fit) equip(c *column, left int64) (err error) {
 // Add adds rows of a batch, the first row of which is firstRow of an object:
 // those that rows names in ascending order, or all if it is nil. Batches come
 // in the order of their positions. A fit begins at a row that is a multiple of
-// Block. Errors name the column and the row of the object.
+// Block. Errors name the column and the row of the object; after one the fit
+// can only be closed.
 func (f *Fit) Add(rec arrow.RecordBatch, object int, firstRow int64, rows []int32) error {
 	if err := f.cut(rec, object, firstRow, rows); err != nil {
 		return err
@@ -205,7 +210,7 @@ func (f *Fit) Add(rec arrow.RecordBatch, object int, firstRow int64, rows []int3
 	})
 }
 
-// cut divides the batch by blocks.
+// cut divides the batch into pieces.
 func (f *Fit) cut(rec arrow.RecordBatch, object int, firstRow int64, rows []int32) error {
 	n := int(rec.NumRows())
 	switch {
@@ -226,7 +231,7 @@ func (f *Fit) cut(rec arrow.RecordBatch, object int, firstRow int64, rows []int3
 	f.pieces = f.pieces[:0]
 	for from := 0; from < n; {
 		block := (firstRow + int64(from)) / Block
-		to := int(min(int64(n), (block+1)*Block-firstRow))
+		to := int(min(int64(n), (block+1)*Block-firstRow, int64(from)+chunk))
 		p := piece{key: uint64(object)<<blockBits | uint64(block), from: from, n: to - from}
 		if rows != nil {
 			k := 0

@@ -91,7 +91,7 @@ func TestMomentsKeepTenDigits(t *testing.T) {
 }
 
 func TestSketchKeepsItsBound(t *testing.T) {
-	const n = 400_000
+	const n = 200_000
 	r := rand.New(rand.NewPCG(3, 2))
 	for k, value := range []func(i int) float64{
 		func(int) float64 { return r.NormFloat64() },
@@ -123,14 +123,14 @@ func TestSketchKeepsItsBound(t *testing.T) {
 			t.Fatalf("%s: exact %v, error %v: %v", name, exact, off, err)
 		}
 		worst, bias := 0, 0
-		for rank := range n {
+		for rank := 0; rank < n; rank += 7 {
 			v := ranks.at(uint64(rank))
 			lo, _ := slices.BinarySearch(all, v)
 			hi, _ := slices.BinarySearch(all, math.Nextafter(v, math.Inf(1)))
 			worst = max(worst, lo-rank, rank-hi+1)
 			bias += (lo+hi-1)/2 - rank
 		}
-		if bias /= n; name != "few" && max(bias, -bias) > int(off*n)/8 {
+		if bias /= n / 7; name != "few" && max(bias, -bias) > int(off*n)/8 {
 			t.Errorf("%s: off by %d ranks on average", name, bias)
 		}
 		if bound := int(off * n); worst > bound {
@@ -201,7 +201,7 @@ func TestSelectionFindsRanksInAnyOrder(t *testing.T) {
 
 func TestSortIsThatOfTheLibrary(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	for range 300 {
+	for range 60 {
 		v, spare := make([]float64, r.IntN(Block+1)), make([]float64, Block)
 		for i := range v {
 			if v[i] = anyFloat(r); r.IntN(2) == 0 {

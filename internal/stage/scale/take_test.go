@@ -138,6 +138,51 @@ func TestColumnsPassThroughAsTheyAre(t *testing.T) {
 	}
 }
 
+func TestEveryTypeOfNumberIsRead(t *testing.T) {
+	for _, typ := range []arrow.DataType{arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64,
+		arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Uint64,
+		arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64, arrow.FixedWidthTypes.Float16, arrow.FixedWidthTypes.Boolean} {
+		b := array.NewBuilder(memory.DefaultAllocator, typ)
+		for _, s := range []string{"9", "1", "0", "", "1"} {
+			if s == "" {
+				b.AppendNull()
+			} else if typ.ID() == arrow.BOOL {
+				b.(*array.BooleanBuilder).Append(s != "0")
+			} else if err := b.AppendValueFromString(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		whole := b.NewArray()
+		part := array.NewSlice(whole, 1, 5) // with an offset
+		rec := batch(t, []string{"x"}, part)
+		for _, rows := range [][]int32{nil, {0, 1, 2, 3}, {1, 3}} {
+			d := plan(t, rec.Schema(), Config{Scale: []Rule{{"x", "standard"}}, Impute: []Rule{{"*", "constant:3"}}})
+			p, err := fitOne(t, d, rec, rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, want := p.Columns[0], []float64{1, 0, 3, 1}
+			if rows == nil && (c.Count != 3 || c.Nulls != 1 || !near(*c.Mean, 2.0/3, 1e-15) || !near(*c.Center, 5.0/4, 1e-15)) {
+				t.Errorf("%s: %+v", typ, c)
+			}
+			err = apply(t, d, p, rec, rows, func(out arrow.RecordBatch) {
+				for i, y := range values(out, 0) {
+					r := i
+					if rows != nil {
+						r = int(rows[i])
+					}
+					if !near(y, (want[r]-*c.Center) / *c.Divisor, 1e-12) {
+						t.Errorf("%s: rows %v: row %d is %v", typ, rows, i, y)
+					}
+				}
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
 func TestRowsThatAreNotThereAreRefused(t *testing.T) {
 	rec := batch(t, []string{"x"}, []float64{1, 2, 3})
 	d := plan(t, rec.Schema(), Config{})

@@ -46,7 +46,7 @@ func categoryBytes(c *Column) int {
 func (d *Design) TransformFloor(p *Params, threads int) int64 {
 	n := int64(mem.BlockSize(max(1, threads) * 8 * Block))
 	for i := range p.Columns {
-		if c := &p.Columns[i]; len(c.Categories) > 0 {
+		if c := &p.Columns[i]; c.Encode == encodings[onehot] || c.Encode == encodings[ordinal] {
 			n += int64(mem.BlockSize(categoryBytes(c)))
 		}
 	}
