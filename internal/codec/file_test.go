@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 	"testing/iotest"
 )
 
@@ -221,9 +223,11 @@ func TestFilesStartNoGoroutines(t *testing.T) {
 
 func TestLaterFramesWithLargerWindowsAreRefused(t *testing.T) {
 	var far bytes.Buffer
-	data := bytes.Repeat(noise(5<<20), 2) // more than the window that every file gets
 	far.Write(zstdFrame(text(100), true))
-	far.Write(zstdFrame(data, true))
+	// A window larger than the one that every file gets.
+	w := must(zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(2*zstdFileWindow)))
+	far.Write(w.EncodeAll(bytes.Repeat(noise(4<<20), 5), nil))
+	w.Close()
 	_, copies := snappyFar(70_000, 65_537)
 	for _, c := range []struct {
 		name string
