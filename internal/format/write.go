@@ -79,6 +79,10 @@ type WriteOptions struct {
 	PartSize int64    // bytes of a part; 0: 512 MiB, MDS: 64 MiB
 	Hashes   []string // MDS: names of hashes of every shard
 	Threads  int      // encoding threads; 0: one
+	// Steady: Parquet: the bytes depend on the rows, their batches and the
+	// options alone, not on memory and threads. The least memory is then also
+	// the most, and grows with RowGroup.
+	Steady bool
 }
 
 // Counter passes on what is written, and counts it.

@@ -7,19 +7,46 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/apache/arrow-go/v18/arrow"
+
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/store"
 )
 
-// reading is a planned dataset and where it came from.
-type reading struct {
+// Reading is a planned dataset and where it came from. It can be scanned more
+// than once, one scan at a time.
+type Reading struct {
 	format  format.Format
 	objects []store.Object
 	data    format.Dataset
+	bad     *badLog
 }
 
-// open lists, recognises and plans; it reads descriptions, not data.
-func open(ctx context.Context, c Config) (*reading, error) {
+// Schema is that of every batch.
+func (r *Reading) Schema() *arrow.Schema { return r.data.Schema() }
+
+// Objects are what is read, in order.
+func (r *Reading) Objects() []store.Object { return r.objects }
+
+// Open lists, recognises and plans, for Config.Planned; it reads descriptions,
+// not data.
+func Open(ctx context.Context, c Config) (*Reading, error) {
+	bad := &badLog{log: orDiscard(c.Log)}
+	if c.SkipBad {
+		c.Options.Bad = bad.skip
+	}
+	if c.Options.Room == 0 && c.Budget != nil {
+		c.Options.Room = c.Budget.Limit() / 4
+	}
+	r, err := open(ctx, c)
+	if err != nil {
+		return nil, advise(err, c.Memory, 1)
+	}
+	r.bad = bad
+	return r, nil
+}
+
+func open(ctx context.Context, c Config) (*Reading, error) {
 	listed, err := list(ctx, c.Store, c.Paths)
 	if err != nil {
 		return nil, err
@@ -39,7 +66,7 @@ func open(ctx context.Context, c Config) (*reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reading{format: f, objects: objects, data: data}, nil
+	return &Reading{format: f, objects: objects, data: data}, nil
 }
 
 // list returns the objects of all paths in the order of the paths; one that

@@ -12,6 +12,7 @@ import (
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/store"
+	"github.com/weir-data/weir/internal/stream"
 )
 
 // Config is one reading. Paths, Store, Formats and Budget must be given.
@@ -38,6 +39,11 @@ type Config struct {
 	// SkipBad leaves out records that cannot be read: they are counted, and
 	// the first few are logged. Without it the first one ends the reading.
 	SkipBad bool
+
+	// Planned is what Open made of the same Config; nil: Scan plans.
+	Planned *Reading
+	// From is where the reading begins; the zero Cursor is the beginning.
+	From stream.Cursor
 
 	// Sink is where batches go; nil: they are touched and let go.
 	Sink Target

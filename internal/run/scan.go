@@ -18,25 +18,20 @@ import (
 func Scan(ctx context.Context, c Config) (Report, error) {
 	s := &scan{start: time.Now()}
 	c.Log = orDiscard(c.Log)
-	s.bad.log = c.Log
-	if c.SkipBad {
-		c.Options.Bad = s.bad.skip
+	var err error
+	if s.Reading = c.Planned; s.Reading == nil {
+		if s.Reading, err = Open(ctx, c); err != nil {
+			return Report{}, err
+		}
 	}
-	if c.Options.Room == 0 && c.Budget != nil {
-		c.Options.Room = c.Budget.Limit() / 4
-	}
-	r, err := open(ctx, c)
-	if err != nil {
-		return Report{}, advise(err, c.Memory, 1)
-	}
-	s.Config, s.reading = c, r
+	s.Config, s.before = c, c.Budget.Leased()
 	if err := s.prepare(ctx); err != nil {
 		return Report{}, err
 	}
 	defer s.share.Close()
 	defer s.sinkShare.Close()
 	s.flowing = time.Now()
-	s.bad.reading = true
+	s.bad.n, s.bad.reading = 0, true
 	s.sampler = sample(s.observer())
 	defer s.sampler.stop()
 	if err = s.run(ctx); err != nil {
@@ -60,16 +55,16 @@ func Scan(ctx context.Context, c Config) (Report, error) {
 // scan is one Scan under way.
 type scan struct {
 	Config
-	*reading
+	*Reading
 	sink      Sink
 	share     *mem.Budget // the reader's
 	sinkShare *mem.Budget
 	sampler   *sampler
 	waits     stream.Waits
-	bad       badLog
 	batches   int64
 	heap      int64         // of the budget, for what planning left on the Go heap
 	paced     int64         // what the runtime was last allowed beside Base
+	before    int64         // bytes under lease at the start, the caller's
 	leased    int64         // most bytes under lease when a batch arrived
 	waited    time.Duration // in Next
 	start     time.Time
@@ -78,7 +73,7 @@ type scan struct {
 
 // prepare divides the budget and opens the sink.
 func (s *scan) prepare(ctx context.Context) error {
-	p, err := s.reading.target(ctx, s.Sink)
+	p, err := s.Reading.target(ctx, s.Sink)
 	if err != nil {
 		return err
 	}
@@ -93,7 +88,7 @@ func (s *scan) prepare(ctx context.Context) error {
 }
 
 // target prepares the sink.
-func (r *reading) target(ctx context.Context, t Target) (Prepared, error) {
+func (r *Reading) target(ctx context.Context, t Target) (Prepared, error) {
 	if t == nil {
 		return Ready(&Touch{}), nil
 	}
@@ -136,11 +131,11 @@ func (s *scan) pace() {
 
 // run pulls until the end. The stream is closed when it returns.
 func (s *scan) run(ctx context.Context) error {
-	in, err := s.data.Open(ctx, s.share, stream.Cursor{}, &s.waits)
+	in, err := s.data.Open(ctx, s.share, s.From, &s.waits)
 	if err != nil {
 		return err
 	}
-	files := &fileLog{log: s.Log, objects: s.objects, began: s.flowing}
+	files := &fileLog{log: s.Log, objects: s.objects, next: s.From.Object, began: s.flowing}
 	for {
 		asked := time.Now()
 		b, err := in.Next(ctx)
@@ -211,7 +206,7 @@ func (s *scan) report() Report {
 	}
 	r.Waits = percent(&s.waits, s.waited, flow, r.Threads)
 	r.Bottleneck = bottleneck(r.Waits)
-	if left := s.Budget.Leased(); left != 0 {
+	if left := s.Budget.Leased() - s.before; left != 0 {
 		s.Log.Error("bug in weir, please report it: memory still leased at the end", "bytes", left)
 	}
 	return r

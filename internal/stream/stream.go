@@ -16,6 +16,23 @@ type Batch struct {
 	Record arrow.RecordBatch
 	After  Cursor // where a stream goes on that is reopened behind this batch
 	Last   bool   // of its row group, or the format's word for it
+	// Objects, if not nil, is the object of each row, which is its only one.
+	// Otherwise the rows follow each other in one object.
+	Objects []int
+}
+
+// First is the place of a batch's first row, for one whose rows lie in one
+// object: before is After of the batch before it, or where the stream was
+// opened.
+func (b *Batch) First(before Cursor) (object int, row int64) {
+	if n := b.Rows(); b.After.Row >= n {
+		return b.After.Object, b.After.Row - n
+	}
+	// The batch ends its object, and the cursor stands at the next.
+	if object = b.After.Object - 1; object == before.Object {
+		row = before.Row
+	}
+	return object, row
 }
 
 // Rows is the number of rows.

@@ -156,7 +156,7 @@ func (s *reading) Next(ctx context.Context) (*stream.Batch, error) {
 		}
 		s.cursor = stream.Cursor{Object: r.to}
 		if r.record != nil {
-			return &stream.Batch{Record: r.record, After: s.cursor, Last: true}, nil
+			return &stream.Batch{Record: r.record, After: s.cursor, Last: true, Objects: r.objects}, nil
 		}
 	}
 }

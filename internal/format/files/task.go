@@ -24,9 +24,10 @@ type task struct {
 }
 
 type result struct {
-	record arrow.RecordBatch // nil: no rows
-	to     int
-	bad    []error
+	record  arrow.RecordBatch // nil: no rows
+	objects []int             // of its rows
+	to      int
+	bad     []error
 }
 
 func (r *result) drop() {
@@ -51,9 +52,10 @@ func (t *task) Step(ctx context.Context, b *build.Batch) (*result, bool, error) 
 	if t.s.Bytes >= 0 {
 		b.Column(t.s.Bytes).Reserve(t.to-t.from, int(t.size))
 	}
-	for _, o := range t.s.Source.Objects[t.from:t.to] {
+	for i, o := range t.s.Source.Objects[t.from:t.to] {
 		err := t.add(ctx, b, o)
 		if err == nil {
+			res.objects = append(res.objects, t.from+i)
 			continue
 		}
 		err = fmt.Errorf("%s: %s: %w", t.s.Name, o.URL, err)

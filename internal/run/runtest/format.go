@@ -65,12 +65,12 @@ func (d *dataset) Info() format.Info {
 	}
 }
 
-func (d *dataset) Open(_ context.Context, share *mem.Budget, _ stream.Cursor, w *stream.Waits) (stream.Stream, error) {
+func (d *dataset) Open(_ context.Context, share *mem.Budget, from stream.Cursor, w *stream.Waits) (stream.Stream, error) {
 	if share.Limit() < d.Least {
 		return nil, &mem.TooSmallError{Share: "fake", Need: d.Least, Limit: share.Limit()}
 	}
 	w.Decode.Add(1)
-	return &fakeStream{dataset: d, share: share}, nil
+	return &fakeStream{dataset: d, share: share, at: from}, nil
 }
 
 // fakeStream holds one block from Next to Next, as a reader's working memory.

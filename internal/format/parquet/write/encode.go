@@ -17,14 +17,13 @@ type thread struct {
 	spill   []byte
 	codes   []byte
 	indices []uint32
-	dicts   *mem.Budget
 	stats   stats
 	head    [2 * pageHeader]byte
 }
 
 // newThread leases its memory from share.
-func newThread(y *layout, comp compression, h *held, dicts *mem.Budget) (*thread, error) {
-	t := &thread{layout: y, log: log{held: h}, dicts: dicts}
+func newThread(y *layout, comp compression, h *held) (*thread, error) {
+	t := &thread{layout: y, log: log{held: h}}
 	var err error
 	if t.comp, err = newCompressor(comp, y.values); err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package write
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -69,6 +70,9 @@ func (f *file) open(out format.Output) (err error) {
 	if f.dicts, err = f.share.Carve("dictionaries", f.layout.dicts); err != nil {
 		return err
 	}
+	if err = f.shareDicts(); err != nil {
+		return err
+	}
 	if f.slots, err = f.share.Map(context.Background(), f.layout.slots); err != nil {
 		return err
 	}
@@ -85,7 +89,7 @@ func (f *file) open(out format.Output) (err error) {
 	}
 	f.out = &output{w: out, block: buffer}
 	for range f.threads {
-		t, err := newThread(&f.layout, f.comp, &f.held, f.dicts)
+		t, err := newThread(&f.layout, f.comp, &f.held)
 		if err != nil {
 			return err
 		}
@@ -193,6 +197,9 @@ func (f *file) room() int64 {
 // batch's rows; from: none, it must be finished first.
 func (f *file) plan(from, rows int) (int, error) {
 	room, want := f.room(), f.group-f.bytes
+	if f.steady {
+		room = math.MaxInt64
+	}
 	ok := func(to int) bool {
 		return (to == from+1 || f.size(from, to) <= want) && f.cost(from, to) <= room
 	}
@@ -248,6 +255,6 @@ func (f *file) Abort() {
 		f.out.block.Free()
 	}
 	f.slots.Free()
-	f.dicts.Close()
+	f.closeDicts()
 	f.heap.Release()
 }

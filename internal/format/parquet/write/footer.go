@@ -37,7 +37,7 @@ func (f *file) close() error {
 	}
 	// The footer has this memory to itself.
 	f.slots.Free()
-	f.dicts.Close()
+	f.closeDicts()
 	err := f.end()
 	if err != nil {
 		return fmt.Errorf("parquet: %w", err)

@@ -60,7 +60,7 @@ func (f *file) writeChunk(l *leaf) error {
 		r = rec.next
 	}
 	columns, offsets := f.columns.total, f.offsets.total
-	if err := f.indexPages(c, data, l.order); err != nil || (columns+offsets) > f.share.Limit()/8 {
+	if err := f.indexPages(c, data, l.order); err != nil || (columns+offsets) > f.index {
 		// Readers do without; a footer that does not fit is worse.
 		f.columns.cut(columns)
 		f.offsets.cut(offsets)

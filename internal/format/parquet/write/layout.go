@@ -20,6 +20,7 @@ type layout struct {
 	fixed   int64 // all of that is there while the file is written
 	footer  int64 // about what the footer says of a row group
 	reserve int64 // the most that it says
+	index   int64 // the most of the indexes of pages
 }
 
 const (
@@ -74,7 +75,7 @@ func divide(o *options, values int, limit int64) layout {
 	y.spill = pageHeader + (&compressor{compression: o.comp}).bound(max(slot, values))
 	y.codes = 4*y.most + levels + 64
 	y.buffer = max(leastBlock, min(values, 64<<10))
-	y.dicts = limit / 8
+	y.dicts, y.index = limit/8, limit/8
 	y.heap += int64(o.threads) * (o.comp.heap(values) + 16<<10)
 	perThread := mem.BlockSize(y.spill) + mem.BlockSize(y.codes) + mem.BlockSize(4*y.most)
 	y.fixed = y.heap + int64(mem.BlockSize(y.slots)) + int64(o.threads*perThread) + int64(mem.BlockSize(y.buffer)) + y.dicts
@@ -106,6 +107,9 @@ func heldCost(values, levels, page int) int64 {
 // the root of the file's size times the footer's bytes for a row group. Three
 // times that, because row groups get smaller as the footer grows.
 func leastMemory(o *options) int64 {
+	if o.steady {
+		return steadyMemory(o)
+	}
 	y := divide(o, leastPage, 0)
 	n := y.need(o) + 3*int64(math.Sqrt(float64(o.part)*float64(y.footer)))
 	return n + n/6 // an eighth of the share goes to dictionaries
@@ -113,6 +117,9 @@ func leastMemory(o *options) int64 {
 
 // mostMemory is the share beyond which nothing gets faster.
 func mostMemory(o *options) int64 {
+	if o.steady {
+		return steadyMemory(o)
+	}
 	y := divide(o, mostBytes, 1<<40)
 	n := y.need(o) - y.dicts + o.group + o.group/32
 	return n + n/6
@@ -120,6 +127,9 @@ func mostMemory(o *options) int64 {
 
 // choose is the layout for a share: pages as large as a third of it allows.
 func choose(o *options, limit int64) layout {
+	if o.steady {
+		return steady(o)
+	}
 	for values := mostBytes; values > leastPage; values /= 2 {
 		y := divide(o, values, limit)
 		if y.need(o)-y.dicts <= limit/3 {

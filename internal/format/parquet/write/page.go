@@ -40,6 +40,7 @@ type leaf struct {
 	defs, reps levels
 
 	chunk chunk
+	dicts *mem.Budget // of the chunk's dictionary
 }
 
 // chunk is what there is of the row group's part of a column.
@@ -287,7 +288,7 @@ func (t *thread) index(l *leaf, p *page) ([]byte, bool) {
 		return nil, false
 	}
 	idx := t.indices[:p.vals]
-	room := dictRoom{share: t.dicts, limit: min(mostDict, t.values), width: l.width}
+	room := dictRoom{share: l.dicts, limit: min(mostDict, t.values), width: l.width}
 	if !c.dict.add(&room, p.values, idx, l.width) {
 		c.mode = plain
 		return nil, false

@@ -19,11 +19,12 @@ type options struct {
 	threads int
 	group   int64 // bytes of a row group in memory
 	part    int64 // bytes of the file
+	steady  bool  // the bytes do not depend on memory and threads
 }
 
 // parse reads the options and compiles the schema.
 func parse(s *arrow.Schema, opt format.WriteOptions) (*options, error) {
-	o := &options{threads: max(1, opt.Threads), group: opt.RowGroup, part: opt.PartSize}
+	o := &options{threads: max(1, opt.Threads), group: opt.RowGroup, part: opt.PartSize, steady: opt.Steady}
 	switch {
 	case opt.RowGroup < 0:
 		return nil, format.Error(format.ErrUsage, "parquet: a row group of %d bytes", opt.RowGroup)

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weir-data/weir/internal/format/parquet"
+	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/recipe"
+	"github.com/weir-data/weir/internal/run"
+	"github.com/weir-data/weir/internal/run/prepare"
+	"github.com/weir-data/weir/internal/watch"
+)
+
+// cookFlags are those of a recipe's run that are not in the recipe.
+type cookFlags struct {
+	force bool
+	quiet bool
+}
+
+func (f *cookFlags) add(c *cobra.Command) {
+	c.Flags().BoolVar(&f.force, "force", false, "replace a finished dataset, or another recipe's unfinished one")
+	c.Flags().BoolVar(&f.quiet, "quiet", false, "no progress and no report")
+}
+
+// runRecipe is the command that runs a file.
+func (a *app) runRecipe() *cobra.Command {
+	var f cookFlags
+	read := readFlags{onError: "fail", logLevel: "warn", logFormat: "text"}
+	c := &cobra.Command{
+		Use:   "run RECIPE.yaml",
+		Short: "Run a recipe",
+		Long: `Run does what a recipe says, as --print-recipe prints it. A mistake in it is shown
+with its line and column and the nearest right word.
+
+` + exitHelp,
+		Example: `  weir prepare raw/ -o prepared/ --label y --scale 'f*=standard' --print-recipe > recipe.yaml
+  weir run recipe.yaml`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			text, err := os.ReadFile(args[0])
+			if err != nil {
+				return err
+			}
+			r, err := recipe.Parse(text, args[0])
+			if err != nil {
+				return err
+			}
+			return a.cook(c.Context(), r, &read, &f)
+		},
+	}
+	f.add(c)
+	return c
+}
+
+// cook carries a recipe out.
+func (a *app) cook(ctx context.Context, r *recipe.Recipe, read *readFlags, f *cookFlags) error {
+	show := &watch.Progress{Out: a.err, Width: func() int { w, _ := a.terminal(); return w }}
+	c, err := a.cookConfig(r, read, show)
+	if err != nil {
+		return err
+	}
+	if _, ok := a.terminal(); ok && !f.quiet {
+		c.Run.Observe = show.Show
+	}
+	c.Force = f.force
+	c.Run.Budget = a.setup(c.Run.Memory)
+	a.procs(min(c.Run.Options.Threads+1, max(c.Run.Options.Threads, runtime.NumCPU())))
+	rep, err := prepare.Run(ctx, c)
+	show.Clear()
+	if err == nil && !f.quiet {
+		_, err = io.WriteString(a.out, watch.Prepared(rep, r.Write.Path))
+	}
+	if err != nil {
+		return &runError{err}
+	}
+	return nil
+}
+
+// cookConfig turns a recipe into a preparation; its errors are usage errors.
+func (a *app) cookConfig(r *recipe.Recipe, read *readFlags, show io.Writer) (prepare.Config, error) {
+	log, err := read.logger(show)
+	if err != nil {
+		return prepare.Config{}, err
+	}
+	n, err := memoryFlag(r.Memory)
+	if err != nil {
+		return prepare.Config{}, r.Blame("memory", err)
+	}
+	threads := r.Threads
+	if threads == 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	opt := r.Read.Options(threads)
+	if r.Read.Schema != "" {
+		if opt.Schema, err = readSchema(r.Read.Schema); err != nil {
+			return prepare.Config{}, r.Blame("read.schema", err)
+		}
+	}
+	limit, _ := mem.ContainerLimit()
+	st := a.store()
+	// What changes no output does not tell two recipes apart.
+	plain := *r
+	plain.Memory, plain.Threads, plain.Read.BatchSize = "", 0, 0
+	return prepare.Config{
+		Run: run.Config{
+			Paths: r.Read.Paths, Options: opt, Format: r.Read.Format, Store: st, Formats: a.formats, CacheLimit: limit,
+			Memory: n, Heap: a.heap, SkipBad: r.Read.OnError == "skip", Log: log,
+		},
+		Store: st, Out: r.Write.Path, Split: r.SplitConfig(), Scale: r.ScaleConfig(),
+		Writer: parquet.Writer(), Write: r.Write.Options(threads),
+		Recipe: string(recipe.Print(&plain)), Seed: r.Seed, Version: "weir " + version,
+		Note: func(text string) { log.Warn(text) },
+	}, nil
+}
+
+// verify is the command that checks a prepared directory.
+func (a *app) verify() *cobra.Command {
+	var memory string
+	c := &cobra.Command{
+		Use:   "verify DIR",
+		Short: "Check a prepared dataset against its manifest",
+		Long: `Verify reads the manifest and every part of a prepared dataset. A part that is
+missing, cut, altered or not of it is named, and the exit code is 4.
+
+` + exitHelp,
+		Example: `  weir verify prepared/
+  weir verify s3://bucket/prepared/ --memory 256MiB`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.runVerify(c.Context(), args[0], memory) },
+	}
+	c.Flags().StringVar(&memory, "memory", "", "memory of the whole process (default from the container's limit)")
+	return c
+}
+
+func (a *app) runVerify(ctx context.Context, url, memory string) error {
+	n, err := memoryFlag(memory)
+	if err != nil {
+		return err
+	}
+	budget := a.setup(n)
+	res, err := prepare.Verify(ctx, a.store(), a.formats, url, budget,
+		func(text string) { fmt.Fprintln(a.out, text) })
+	if err != nil {
+		return &runError{err}
+	}
+	fmt.Fprint(a.out, watch.Verified(res))
+	return nil
+}

@@ -1,0 +1,214 @@
+package prepare
+
+import (
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/weir-data/weir/internal/dataset"
+	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/stage/scale"
+	"github.com/weir-data/weir/internal/store"
+	"github.com/weir-data/weir/internal/stream"
+)
+
+// A batch that is written ends with the row that makes it so many rows, or so
+// many bytes by weight: the Parquet file depends on where batches end, and so
+// these must not depend on where those of the reader do.
+const (
+	batchRows  = 16 << 10
+	batchBytes = 2 << 20
+	// mostPieces are kept of a batch before they are joined.
+	mostPieces = 4
+)
+
+// lane is what one split's rows go through: pieces, batches, parts.
+type lane struct {
+	prefix string // URL of its directory, with a slash
+	next   int64  // number of the next part
+	schema *arrow.Schema
+	writer format.Writer
+	opt    format.WriteOptions
+
+	ctx         context.Context
+	store       store.ReadWriter
+	files, outs *mem.Budget // this lane's own
+	batches     *mem.Budget // all lanes'
+	transform   *scale.Transform
+
+	pieces []arrow.RecordBatch // of the batch being gathered
+	rows   int
+	weight int64
+	part   *part // nil: none is begun
+}
+
+// add takes rows of rec. Weights are those of all of its rows.
+func (l *lane) add(rec arrow.RecordBatch, rows, weights []int32) error {
+	for len(rows) > 0 {
+		n, full := l.take(rows, weights)
+		piece, err := l.apply(rec, rows[:n])
+		if err != nil {
+			return err
+		}
+		l.pieces = append(l.pieces, piece)
+		rows = rows[n:]
+		if full {
+			err = l.flush()
+		} else if len(l.pieces) > mostPieces {
+			err = l.tidy()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take counts the rows that the batch takes; full: it ends behind them.
+func (l *lane) take(rows, weights []int32) (n int, full bool) {
+	for !full && n < len(rows) {
+		l.weight += int64(weights[rows[n]])
+		l.rows++
+		n++
+		full = l.rows == batchRows || l.weight >= batchBytes
+	}
+	return n, full
+}
+
+// apply transforms rows into memory of their own.
+func (l *lane) apply(rec arrow.RecordBatch, rows []int32) (arrow.RecordBatch, error) {
+	if len(rows) == int(rec.NumRows()) {
+		rows = nil
+	}
+	size := l.transform.Size(rec, rows)
+	block, ok := l.batches.TryMap(size)
+	if !ok {
+		return nil, tooSmall("a batch of rows", int64(size)+l.batches.Used(), l.batches.Limit())
+	}
+	return l.transform.Apply(rec, rows, block)
+}
+
+// tidy joins pieces that are not half as large as the one before, so that
+// there are few, and no row is copied often.
+func (l *lane) tidy() error {
+	from := len(l.pieces) - 1
+	rows := l.pieces[from].NumRows()
+	for from > 0 && l.pieces[from-1].NumRows() < 2*rows {
+		from--
+		rows += l.pieces[from].NumRows()
+	}
+	return l.joinFrom(from)
+}
+
+func (l *lane) joinFrom(from int) error {
+	if len(l.pieces)-from < 2 {
+		return nil
+	}
+	whole, err := join(l.pieces[from:], l.batches)
+	if err != nil {
+		return err
+	}
+	for _, p := range l.pieces[from:] {
+		p.Release()
+	}
+	l.pieces = append(l.pieces[:from], whole)
+	return nil
+}
+
+// flush writes the batch.
+func (l *lane) flush() error {
+	if len(l.pieces) == 0 {
+		return nil
+	}
+	if err := l.joinFrom(0); err != nil {
+		return err
+	}
+	if l.part == nil {
+		if err := l.begin(); err != nil {
+			return err
+		}
+	}
+	rec := l.pieces[0]
+	if err := l.part.file.Write(&stream.Batch{Record: rec}); err != nil {
+		return err
+	}
+	l.drop()
+	return nil
+}
+
+func (l *lane) drop() {
+	for _, p := range l.pieces {
+		p.Release()
+	}
+	l.pieces, l.rows, l.weight = l.pieces[:0], 0, 0
+}
+
+// part is one file being written.
+type part struct {
+	name string
+	out  store.Output
+	sent format.Counter
+	file format.File
+	sum  sum
+}
+
+// Write makes part a format.Output.
+func (p *part) Write(b []byte) (int, error) {
+	n, err := p.sent.Write(b)
+	p.sum.Write(b[:n])
+	return n, err
+}
+
+// Patch is for formats that go back, which Parquet does not: the sum is over
+// bytes in their order.
+func (p *part) Patch([]byte, int64) error {
+	return format.Error(format.ErrUsage, "%s: this format goes back to the beginning of its file", p.name)
+}
+
+// begin begins the lane's next part.
+func (l *lane) begin() error {
+	p := &part{name: dataset.PartName(l.next, l.writer.Ext), sum: newSum()}
+	var err error
+	if p.out, err = l.store.Create(l.ctx, l.prefix+p.name, l.outs); err != nil {
+		return err
+	}
+	p.sent.Writer = p.out
+	if p.file, err = l.writer.Begin(p, l.schema, l.opt, l.files); err != nil {
+		p.out.Abort()
+		return err
+	}
+	l.part = p
+	return nil
+}
+
+// end makes the part permanent; false: there is none.
+func (l *lane) end() (done dataset.Part, ok bool, err error) {
+	if err := l.flush(); err != nil || l.part == nil {
+		return done, false, err
+	}
+	p := l.part
+	l.part = nil
+	made, err := p.file.Close()
+	if err != nil {
+		p.out.Abort()
+		return done, false, err
+	}
+	if err := p.out.Commit(l.ctx); err != nil {
+		return done, false, err
+	}
+	l.next++
+	return dataset.Part{Name: p.name, Rows: made.Rows, Bytes: p.sent.N, Digest: p.sum.String()}, true, nil
+}
+
+// close gives all memory back; a part under way is left out.
+func (l *lane) close() {
+	l.drop()
+	if l.part != nil {
+		l.part.file.Abort()
+		l.part.out.Abort()
+		l.part = nil
+	}
+	l.files.Close()
+	l.outs.Close()
+}

@@ -1,0 +1,106 @@
+package prepare
+
+import (
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/stage/scale"
+	"github.com/weir-data/weir/internal/store"
+)
+
+const (
+	mostGroup  = 16 << 20 // row group of the largest split, unless asked for
+	leastGroup = 1 << 20
+	// moreBatches is what memory beyond the least is good for: rows of long
+	// texts.
+	moreBatches = 64 << 20
+)
+
+// needs are the bytes of the second pass.
+type needs struct {
+	transform int64
+	deal      int64
+	batches   int64
+	out       int64 // the least of a lane
+	outMost   int64
+}
+
+func (n needs) sum(lanes int) int64 {
+	return n.transform + n.deal + n.batches + n.out*int64(lanes)
+}
+
+// needs counts what does not depend on the row group.
+func (w *work) needs(out *arrow.Schema, p *scale.Params) needs {
+	lanes := int64(len(w.assign.Names()))
+	least, most := store.WriteCost(w.Out)
+	floor := w.design.TransformFloor(p, w.Run.Options.Threads)
+	fields := int64(0)
+	for _, f := range out.Fields() {
+		fields += int64(leaves(f.Type))
+	}
+	row := int64(newScales(w.reading.Schema(), out).fixed)
+	return needs{
+		transform: floor + p.Size(),
+		deal:      dealBytes + 2*w.assign.Cost(),
+		// A batch of each, one that is joined, one that is transformed; the
+		// pieces of small batches are rounded up for every column.
+		batches: (lanes + 2) * (batchBytes + batchBytes/4 + 2*row + 2*mostPieces*fields*arenaAlign),
+		out:     least, outMost: most,
+	}
+}
+
+// leaves counts a type and all below it.
+func leaves(t arrow.DataType) int {
+	n := 1
+	if nested, ok := t.(arrow.NestedType); ok {
+		for _, f := range nested.Fields() {
+			n += leaves(f.Type)
+		}
+	}
+	return n
+}
+
+// groupSizes are the row groups that come into question, the largest first.
+func (w *work) groupSizes() []int64 {
+	switch {
+	case w.state.Group > 0:
+		return []int64{w.state.Group}
+	case w.Write.RowGroup > 0:
+		return []int64{w.Write.RowGroup}
+	}
+	var out []int64
+	for g := int64(mostGroup); g >= leastGroup; g /= 2 {
+		out = append(out, g)
+	}
+	return out
+}
+
+// laneOptions are the options of every lane where the largest split has row
+// groups of so many bytes, and the memory of its files.
+func (w *work) laneOptions(out *arrow.Schema, group int64) (opts []format.WriteOptions, bytes []int64, err error) {
+	names := w.assign.Names()
+	heaviest := 0
+	if len(w.Split.Weights) > 0 {
+		heaviest = slices.Max(w.Split.Weights)
+	}
+	row := int64(newScales(w.reading.Schema(), out).fixed)
+	for i := range names {
+		opt := w.Write
+		opt.RowGroup = group
+		switch {
+		case heaviest > 0:
+			opt.RowGroup = int64(float64(group) * float64(w.Split.Weights[i]) / float64(heaviest))
+		case i != w.train:
+			opt.RowGroup = group / 4
+		}
+		opt.RowGroup = max(opt.RowGroup, min(group, leastGroup), 64*row)
+		least, _, err := w.Writer.Memory(out, opt)
+		if err != nil {
+			return nil, nil, err
+		}
+		opts, bytes = append(opts, opt), append(bytes, least)
+	}
+	return opts, bytes, nil
+}

@@ -1,0 +1,251 @@
+// Package prepare makes a dataset of splits out of raw rows, in two passes over
+// one planned reading: the first fits on the rows of the train split, the
+// second transforms all rows and writes them as Parquet parts.
+//
+// The parts are the same bytes for every number of threads, every size of the
+// reader's batches and, from the memory on that the largest row group needs,
+// every budget. A run that was ended at any moment goes on from its last
+// checkpoint, to the same bytes.
+package prepare
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/weir-data/weir/internal/dataset"
+	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/run"
+	"github.com/weir-data/weir/internal/stage/scale"
+	"github.com/weir-data/weir/internal/stage/split"
+	"github.com/weir-data/weir/internal/store"
+)
+
+// Config is one preparation. What decides which bytes are written must be in
+// Recipe, in one spelling: a run goes on only with the work of the same one.
+type Config struct {
+	// Run is the reading: paths, options, formats, memory and budget. Sink,
+	// Planned and From are not used.
+	Run run.Config
+	// Store is where Out lies.
+	Store store.ReadWriter
+	Out   string // a directory or prefix
+	Force bool   // replaces a dataset or an unfinished run that is there
+
+	Split split.Config // its seed is Seed
+	Scale scale.Config
+
+	// Writer writes the parts: Parquet. PartSize is the bytes of rows, as
+	// Arrow and of all splits together, that one part of each split is made
+	// of; 0: 256 MiB. RowGroup is that of the largest split; 0: 16 MiB, or
+	// less where the memory is less. Steady is set, Threads are those of Run.
+	Writer format.Writer
+	Write  format.WriteOptions
+
+	Recipe  string
+	Seed    uint64
+	Version string // program and version
+	// Every is the time between checkpoints of the first pass; 0: 30 s.
+	Every time.Duration
+	// Note, if not nil, is told why the beginning waits.
+	Note func(text string)
+}
+
+// Report is what a preparation did.
+type Report struct {
+	// Finished says that all was done before, and only tidied up.
+	Finished bool
+	Fit      run.Report // the first pass; zero where a run before had done it
+	Write    run.Report // the second
+	Splits   []dataset.Split
+	Params   *scale.Params // what is known of the columns of the train split
+}
+
+// The passes, as checkpoints number them.
+const (
+	passFit   = 1
+	passWrite = 2
+)
+
+// work is a preparation under way.
+type work struct {
+	Config
+	reading *run.Reading
+	assign  *split.Assigner
+	train   int // index of the split that is fitted on
+	design  *scale.Design
+	data    *dataset.Run
+	from    *dataset.Resumed
+	params  *scale.Params
+	state   state // of the second pass
+}
+
+// Run prepares. On an error what was done up to the last checkpoint stays, for
+// the same Config to go on with. Refusals are those of dataset.Begin and
+// run.Scan.
+func Run(ctx context.Context, c Config) (Report, error) {
+	w, err := plan(ctx, c)
+	if err != nil {
+		return Report{}, err
+	}
+	cost := dataset.Cost(c.Out)
+	whole := c.Run.Budget
+	share, err := whole.Carve("dataset", cost)
+	if err != nil {
+		return Report{}, &run.TooSmallError{Memory: c.Run.Memory, Write: cost, Need: 1 << 20, Try: run.Base + cost + 64<<20}
+	}
+	defer share.Close()
+	if w.Run.Budget, err = whole.Carve("passes", whole.Free()); err != nil {
+		return Report{}, err
+	}
+	defer w.Run.Budget.Close()
+	place := dataset.Place{Store: c.Store, URL: c.Out, Share: share, Note: c.Note}
+	if w.data, w.from, err = dataset.Begin(ctx, place, w.plan(), c.Force); err != nil {
+		return Report{}, err
+	}
+	if w.from.Finished {
+		return Report{Finished: true}, nil
+	}
+	defer w.data.Abort()
+	rep, err := w.passes(ctx)
+	return rep, besides(err, cost)
+}
+
+// besides adds what the directory needs to a refusal of the memory.
+func besides(err error, cost int64) error {
+	var small *run.TooSmallError
+	if errors.As(err, &small) {
+		more := *small
+		more.Write += cost
+		more.Try += cost
+		return &more
+	}
+	return err
+}
+
+// plan looks at the source and at what is to be done with it.
+func plan(ctx context.Context, c Config) (*work, error) {
+	c.Split.Seed = c.Seed
+	c.Write.Steady, c.Write.Threads = true, c.Run.Options.Threads
+	if c.Write.PartSize == 0 {
+		c.Write.PartSize = 256 << 20
+	}
+	if c.Every == 0 {
+		c.Every = 30 * time.Second
+	}
+	w := &work{Config: c}
+	var err error
+	if w.reading, err = run.Open(ctx, c.Run); err != nil {
+		return nil, err
+	}
+	w.Run.Planned = w.reading
+	if w.assign, err = w.assigner(); err != nil {
+		return nil, err
+	}
+	w.train = max(0, slices.Index(w.assign.Names(), "train"))
+	w.design, err = scale.Plan(w.reading.Schema(), c.Scale)
+	return w, err
+}
+
+// assigner makes one that has seen no rows.
+func (w *work) assigner() (*split.Assigner, error) {
+	source := split.Source{Paths: w.Run.Paths}
+	for _, o := range w.reading.Objects() {
+		source.Objects = append(source.Objects, o.URL)
+	}
+	return split.New(w.Split, w.reading.Schema(), source)
+}
+
+// plan is what the dataset knows the run by.
+func (w *work) plan() dataset.Plan {
+	return dataset.Plan{CreatedBy: w.Version, Recipe: w.Recipe, Seed: w.Seed, Source: w.reading.Objects(), Splits: w.assign.Names()}
+}
+
+// passes does what is left to do.
+func (w *work) passes(ctx context.Context) (rep Report, err error) {
+	c := w.Run
+	if w.from.Pass != passWrite {
+		c.Sink, c.From = w.fitTarget, w.from.Cursor
+		if rep.Fit, err = run.Scan(ctx, c); err != nil {
+			return rep, err
+		}
+		// The second pass deals the rows out anew.
+		if w.assign, err = w.assigner(); err != nil {
+			return rep, err
+		}
+		w.from = &dataset.Resumed{Splits: w.data.Splits()}
+	} else if err = w.resume(ctx); err != nil {
+		return rep, err
+	}
+	rep.Params = w.params
+	c.Sink, c.From = w.writeTarget, w.from.Cursor
+	if rep.Write, err = run.Scan(ctx, c); err != nil {
+		return rep, err
+	}
+	rep.Splits = w.data.Splits()
+	out, err := w.design.Out(w.params)
+	if err != nil {
+		return rep, err
+	}
+	// Of a state the spelling is another.
+	params, err := w.params.Encode()
+	if err != nil {
+		return rep, err
+	}
+	return rep, w.data.Finish(ctx, dataset.Ending{Schema: out, Params: params})
+}
+
+// state is what the second pass goes on with.
+type state struct {
+	// Skip is the rows behind the checkpoint's cursor that are done.
+	Skip int64 `json:"skip"`
+	// Group is the bytes of a row group of the largest split; 0: not chosen.
+	Group  int64           `json:"row_group"`
+	Assign []byte          `json:"assign,omitempty"` // the Assigner's
+	Params json.RawMessage `json:"params"`
+}
+
+// checkpoint makes the state that of a moment of the second pass.
+func (w *work) checkpoint(ctx context.Context, c dataset.Checkpoint) error {
+	w.state.Assign = w.assign.State()
+	var err error
+	if c.State, err = json.Marshal(w.state); err != nil {
+		return err
+	}
+	c.Pass = passWrite
+	return w.data.Checkpoint(ctx, c)
+}
+
+// resume takes the second pass up.
+func (w *work) resume(ctx context.Context) error {
+	if w.from.StateBytes < 0 {
+		return format.Error(format.ErrData, "%s: a checkpoint without a state; --force begins anew", w.Out)
+	}
+	lease, err := w.Run.Budget.Acquire(ctx, w.from.StateBytes)
+	if err != nil {
+		return err
+	}
+	defer lease.Release()
+	text := make([]byte, w.from.StateBytes)
+	if err := w.data.State(ctx, text); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, &w.state); err != nil {
+		return format.Error(format.ErrData, "%s: the state of a checkpoint: %w", w.Out, err)
+	}
+	if w.params, err = scale.Decode(w.state.Params); err != nil {
+		return err
+	}
+	if w.state.Assign == nil {
+		return nil
+	}
+	return w.assign.Restore(w.state.Assign)
+}
+
+// tooSmall says what a share lacks.
+func tooSmall(what string, need, limit int64) error {
+	return &mem.TooSmallError{Share: what, Need: need, Limit: limit}
+}

@@ -1,0 +1,136 @@
+package prepare
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/apache/arrow-go/v18/arrow"
+)
+
+// scales weigh rows: what they take in memory after the transform, about. A
+// row weighs the same in whatever batch it comes.
+type scales struct {
+	fixed int32 // of the columns whose values have one size, and of offsets
+	vary  []int // columns of the input with values that do not
+}
+
+// newScales weighs rows of a schema that become rows of another.
+func newScales(in, out *arrow.Schema) *scales {
+	s := &scales{}
+	total := 0
+	for _, f := range out.Fields() {
+		total += fixedBytes(f.Type)
+	}
+	s.fixed = int32(min(max(total, 1), math.MaxInt32/2))
+	for i, f := range in.Fields() {
+		if varies(f.Type) {
+			s.vary = append(s.vary, i)
+		}
+	}
+	return s
+}
+
+// fixedBytes is what every value of a type takes.
+func fixedBytes(t arrow.DataType) int {
+	switch t := t.(type) {
+	case arrow.ExtensionType:
+		return fixedBytes(t.StorageType())
+	case *arrow.StructType:
+		n := 1
+		for _, f := range t.Fields() {
+			n += fixedBytes(f.Type)
+		}
+		return n
+	case *arrow.FixedSizeListType:
+		return 1 + int(min(int64(t.Len())*int64(fixedBytes(t.Elem())), math.MaxInt32/4))
+	case *arrow.DictionaryType:
+		return fixedBytes(t.IndexType)
+	case arrow.FixedWidthDataType:
+		return (t.BitWidth() + 7) / 8
+	}
+	return 8
+}
+
+// varies says that values of a type have different sizes.
+func varies(t arrow.DataType) bool {
+	switch t := t.(type) {
+	case arrow.ExtensionType:
+		return varies(t.StorageType())
+	case *arrow.StructType:
+		for _, f := range t.Fields() {
+			if varies(f.Type) {
+				return true
+			}
+		}
+		return false
+	case *arrow.FixedSizeListType:
+		return varies(t.Elem())
+	case arrow.FixedWidthDataType, *arrow.DictionaryType, *arrow.NullType:
+		return false
+	}
+	return true
+}
+
+// weigh sets dst to the weights of the rows of rec.
+func (s *scales) weigh(dst []int32, rec arrow.RecordBatch) {
+	dst = dst[:rec.NumRows()]
+	for i := range dst {
+		dst[i] = s.fixed
+	}
+	for _, c := range s.vary {
+		d := rec.Column(c).Data()
+		for i := range dst {
+			dst[i] = int32(min(int64(dst[i])+extent(d, i, 1), math.MaxInt32))
+		}
+	}
+}
+
+// extent is the bytes that n values from i on take beside fixedBytes.
+func extent(d arrow.ArrayData, i, n int) (total int64) {
+	t := d.DataType()
+	if ext, ok := t.(arrow.ExtensionType); ok {
+		t = ext.StorageType()
+	}
+	at := d.Offset() + i
+	elements := func(width int) (from, to int) {
+		if len(d.Buffers()) < 2 || d.Buffers()[1] == nil {
+			return 0, 0
+		}
+		b := d.Buffers()[1].Bytes()[at*width:]
+		if width == 4 {
+			return int(int32(binary.LittleEndian.Uint32(b))), int(int32(binary.LittleEndian.Uint32(b[4*n:])))
+		}
+		return int(binary.LittleEndian.Uint64(b)), int(binary.LittleEndian.Uint64(b[8*n:]))
+	}
+	values := func(from, to int) int64 {
+		child := d.Children()[0]
+		return int64(to-from)*int64(fixedBytes(child.DataType())) + extent(child, from, to-from)
+	}
+	switch t := t.(type) {
+	case *arrow.StringType, *arrow.BinaryType:
+		from, to := elements(4)
+		return int64(to - from)
+	case *arrow.LargeStringType, *arrow.LargeBinaryType:
+		from, to := elements(8)
+		return int64(to - from)
+	case *arrow.ListType, *arrow.MapType:
+		if from, to := elements(4); to > from {
+			return values(from, to)
+		}
+	case *arrow.LargeListType:
+		if from, to := elements(8); to > from {
+			return values(from, to)
+		}
+	case *arrow.FixedSizeListType:
+		if varies(t.Elem()) {
+			return extent(d.Children()[0], at*int(t.Len()), n*int(t.Len()))
+		}
+	case *arrow.StructType:
+		for _, c := range d.Children() {
+			if varies(c.DataType()) {
+				total += extent(c, at, n)
+			}
+		}
+	}
+	return total
+}
