@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 import subprocess
 import sys
@@ -29,8 +30,8 @@ class Call:
     def section(self, memory: int = 0, peers: str = "") -> tuple[Section, Settings]:
         """An empty section and the settings it is made with: a budget in MiB other than the usual, peers of an environment."""
         settings = replace(self.settings, memory=memory * MIB) if memory else self.settings
-        command = shlex.join(["python3", "bench/run.py", *sys.argv[1:]])
-        return Section(results.origin(command, settings, peers)), settings
+        given = re.sub(r" --weir[ =]\S+", "", shlex.join(["python3", "bench/run.py", *sys.argv[1:]]))
+        return Section(results.origin(given, settings, peers)), settings
 
     def data(self, names: list[str]) -> list[Dataset]:
         """The datasets among `names` that were asked for, as far as they can be had."""

@@ -41,7 +41,7 @@ func (f *readFlags) add(c *cobra.Command, formats []format.Format) {
 	fl.StringSliceVar(&f.columns, "columns", nil, "columns to read, names or globs, in this order (default all)")
 	fl.IntVar(&f.batch, "batch-size", 0, "most rows in a batch (default as suits the budget)")
 	fl.IntVar(&f.threads, "threads", 0, "decoding threads (default the CPUs this container may use)")
-	fl.StringVar(&f.format, "format", "", "read the files as "+oneOf(formatNames(formats))+" (default recognised)")
+	fl.StringVar(&f.format, "format", "", "read the files as "+format.OneOf(formatNames(formats))+" (default recognised)")
 	fl.StringVar(&f.schema, "schema", "", "JSON file with the columns and types of formats that have none of their own,\nas 'weir inspect --json' prints it (default inferred from a sample)")
 	fl.StringVar(&f.sample, "sample", "", "how much of each file to infer a schema from, 64MiB or all (default 4MiB of the first, 256KiB of 15 others)")
 	fl.StringVar(&f.field, "field", "", "JSON documents: where the array of rows is, as data.items")

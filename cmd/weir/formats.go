@@ -59,7 +59,7 @@ func pickWriter(all []format.Writer, to, output string) (format.Writer, error) {
 			return w, nil
 		}
 	}
-	return format.Writer{}, fmt.Errorf("--to %q: use %s", to, oneOf(writerNames(all)))
+	return format.Writer{}, fmt.Errorf("--to %q: use %s", to, format.OneOf(writerNames(all)))
 }
 
 func writerNames(all []format.Writer) (names []string) {
@@ -74,13 +74,4 @@ func formatNames(all []format.Format) (names []string) {
 		names = append(names, f.Name)
 	}
 	return names
-}
-
-// oneOf lists names as a sentence does: a, b or c.
-func oneOf(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/recipe"
 	"github.com/weir-data/weir/internal/stage/scale"
 	"github.com/weir-data/weir/internal/stage/split"
@@ -70,7 +71,12 @@ are added.
 			return a.cook(c.Context(), r, &f.readFlags, &f.cookFlags)
 		},
 	}
-	f.readFlags.add(c, a.formats)
+	f.add(c, a.formats)
+	return c
+}
+
+func (f *prepareFlags) add(c *cobra.Command, formats []format.Format) {
+	f.readFlags.add(c, formats)
 	f.cookFlags.add(c)
 	fl := c.Flags()
 	fl.StringVar(&f.memory, "memory", "", "memory of the whole process (default from the container's limit)")
@@ -94,7 +100,6 @@ are added.
 	fl.StringVar(&f.rowGroup, "row-group", "", "row groups of this size in memory (default 16MiB)")
 	fl.StringVar(&f.partSize, "part-size", "", "rows of this size, of all splits together, make a part of each (default 256MiB)")
 	fl.BoolVar(&f.print, "print-recipe", false, "print the recipe this stands for, and do nothing")
-	return c
 }
 
 // recipe is what the flags stand for.

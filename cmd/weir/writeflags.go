@@ -28,7 +28,7 @@ type writeFlags struct {
 
 func (f *writeFlags) add(c *cobra.Command, writers []format.Writer) {
 	fl := c.Flags()
-	fl.StringVar(&f.to, "to", "", "write the rows as "+oneOf(writerNames(writers)))
+	fl.StringVar(&f.to, "to", "", "write the rows as "+format.OneOf(writerNames(writers)))
 	fl.StringVarP(&f.output, "output", "o", "", "file, directory (with a slash at its end: many files) or s3:// to write to, - for stdout (default - with --to)")
 	fl.StringVar(&f.codec, "codec", "", "compress pages, batches or whole files: none, snappy, gzip, brotli, lz4 or zstd, with a level as zstd:9")
 	fl.StringVar(&f.rowGroup, "row-group", "", "Parquet: row groups of this size in memory (default 64MiB, or less where --memory is less)")
@@ -48,7 +48,7 @@ func (f *writeFlags) check(writers []format.Writer, threads int) (err error) {
 			{"--part-size", f.partSize != ""}, {"--hashes", len(f.hashes) > 0},
 		} {
 			if flag.set {
-				return fmt.Errorf("%s: say what to write with --to %s", flag.name, oneOf(writerNames(writers)))
+				return fmt.Errorf("%s: say what to write with --to %s", flag.name, format.OneOf(writerNames(writers)))
 			}
 		}
 		return nil

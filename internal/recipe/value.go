@@ -8,6 +8,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/stage/scale"
 	"github.com/weir-data/weir/internal/stage/split"
@@ -48,7 +49,7 @@ func set[T any](s *source, k key[T], n ast.Node, field string, into *T) error {
 func (k key[T]) wanted(to any) string {
 	switch {
 	case k.one != nil:
-		return oneOf(k.one)
+		return format.OneOf(k.one)
 	case k.like != "":
 		return k.like
 	}
@@ -239,7 +240,7 @@ func (s *source) stage(n ast.Node, at place, field string) (Stage, error) {
 		}
 	}
 	if len(pairs) == 0 {
-		return Stage{}, s.fail(at, field, "a stage without a name; use %s", oneOf(names))
+		return Stage{}, s.fail(at, field, "a stage without a name; use %s", format.OneOf(names))
 	}
 	return Stage{}, s.fail(pairs[0].at, field, "unknown stage %q; %s", pairs[0].key, instead(pairs[0].key, names))
 }
@@ -263,7 +264,7 @@ func (s *source) rules(k kind, p pair, field string) ([]scale.Rule, error) {
 		}
 		do, ok := scalar(rule.value)
 		if !ok {
-			return nil, s.fail(where(rule.value, p.value), path, "%q must be %s, not %s", rule.key, oneOf(k.words), describe(rule.value))
+			return nil, s.fail(where(rule.value, p.value), path, "%q must be %s, not %s", rule.key, format.OneOf(k.words), describe(rule.value))
 		}
 		if why := unknown(k.words, do); why != "" {
 			return nil, s.fail(from(rule.value), path, "%q: %s", rule.key, why)

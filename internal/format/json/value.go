@@ -7,11 +7,23 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/format/render"
 )
 
 // Value writes the value of one row of the array it was bound to.
 type Value func(o *render.Out, row int)
+
+// CheckAll is Check for the columns of a schema; the error begins with the name
+// of a format.
+func CheckAll(name string, s *arrow.Schema) error {
+	for _, f := range s.Fields() {
+		if err := Check(f.Type); err != nil {
+			return format.Error(format.ErrUsage, "%s: column %q: %w", name, f.Name, err)
+		}
+	}
+	return nil
+}
 
 // Check says why values of a type cannot be written, or nil.
 func Check(t arrow.DataType) error {

@@ -81,7 +81,7 @@ func shape(w string) string {
 func hint(got string, words []string) string {
 	best, at := 3, ""
 	for _, w := range words {
-		if d := distance(got, w); w != "" && d < best && d < len(w) {
+		if d := format.Distance(got, w); w != "" && d < best && d < len(w) {
 			best, at = d, w
 		}
 	}
@@ -95,30 +95,6 @@ func hint(got string, words []string) string {
 		}
 	}
 	return "there are " + strings.Join(all, ", ")
-}
-
-// distance is the number of letters to insert, drop or change between a and b.
-func distance(a, b string) int {
-	if len(a) > 64 || len(b) > 64 {
-		return max(len(a), len(b))
-	}
-	var row [65]int
-	for j := range len(b) + 1 {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // bounds reads LO:HI.
