@@ -157,7 +157,7 @@ func (r *Run) locked(ctx context.Context, left, force bool) (*Resumed, error) {
 
 // tidied ends what a killed Finish left to do.
 func (r *Run) tidied(ctx context.Context) (*Resumed, error) {
-	if err := r.d.sweep(ctx, r.head); err != nil {
+	if err := r.d.sweep(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.end(ctx); err != nil {
@@ -168,7 +168,7 @@ func (r *Run) tidied(ctx context.Context) (*Resumed, error) {
 
 // start writes the plan into a directory where nothing is.
 func (r *Run) start(ctx context.Context) error {
-	if err := r.d.sweep(ctx, r.head); err != nil {
+	if err := r.d.sweep(ctx); err != nil {
 		return err
 	}
 	return r.d.writePlan(ctx, r.plan.Source, r.head)
@@ -203,7 +203,7 @@ func (r *Run) takeUp(ctx context.Context, c contents, force bool) (*Resumed, err
 
 // goOn reads the journal and removes what it does not know.
 func (r *Run) goOn(ctx context.Context, c contents) (*Resumed, error) {
-	if err := r.d.sweep(ctx, r.head); err != nil {
+	if err := r.d.sweep(ctx); err != nil {
 		return nil, err
 	}
 	was, err := r.resume(ctx, c.work, c.done)

@@ -59,7 +59,7 @@ func (d *directory) discard(ctx context.Context, was planHead) error {
 	if err := d.removeAll(ctx, c.work, journal); err != nil {
 		return err
 	}
-	if err := d.sweep(ctx, was); err != nil {
+	if err := d.sweep(ctx); err != nil {
 		return err
 	}
 	written := func(name string) bool {
@@ -90,26 +90,5 @@ func (d *directory) removeSplits(ctx context.Context, names []string) error {
 	return nil
 }
 
-// sweep removes the hidden files of outputs that a killed process did not end.
-func (d *directory) sweep(ctx context.Context, was planHead) error {
-	if d.remote() {
-		return nil
-	}
-	patterns := []string{workDir + ".*.tmp", "." + manifestName + ".*.tmp"}
-	for _, f := range was.Files {
-		patterns = append(patterns, "."+f+".*.tmp")
-	}
-	for _, s := range was.Splits {
-		patterns = append(patterns, s+"/.part-*.tmp")
-	}
-	for _, p := range patterns {
-		found, err := d.list(ctx, p)
-		if err != nil {
-			return err
-		}
-		if err := d.removeAll(ctx, found, func(string) bool { return true }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// sweep removes what outputs left that a killed process did not end.
+func (d *directory) sweep(ctx context.Context) error { return d.Store.Sweep(ctx, d.url) }

@@ -67,6 +67,10 @@ type Creator interface {
 	Create(ctx context.Context, url string, share *mem.Budget) (Output, error)
 	// Remove takes an object away. One that is not there is no error.
 	Remove(ctx context.Context, url string) error
+	// Sweep takes away what writers left that were killed below a directory or
+	// prefix, which ends in a slash: hidden files, uploads without an end.
+	// Nobody may be writing there.
+	Sweep(ctx context.Context, url string) error
 }
 
 // Output is one object being written. It is not safe for concurrent use.

@@ -100,3 +100,8 @@ func (o output) Commit(ctx context.Context) error {
 func (s Steps) Remove(ctx context.Context, url string) error {
 	return s.do("remove", url, func() error { return s.ReadWriter.Remove(ctx, url) })
 }
+
+// Sweep makes Steps a store.Creator.
+func (s Steps) Sweep(ctx context.Context, url string) error {
+	return s.do("sweep", url, func() error { return s.ReadWriter.Sweep(ctx, url) })
+}
