@@ -2,6 +2,7 @@ package prepare
 
 import (
 	"context"
+	"errors"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -33,14 +34,16 @@ type lane struct {
 
 	ctx         context.Context
 	store       store.ReadWriter
-	files, outs *mem.Budget // this lane's own
-	batches     *mem.Budget // all lanes'
+	files, outs *mem.Budget  // this lane's own
+	batches     *mem.Budget  // all lanes'
+	idle        func() error // waits until nothing is being written
 	transform   *scale.Transform
 
 	pieces []arrow.RecordBatch // of the batch being gathered
 	rows   int
 	weight int64
-	part   *part // nil: none is begun
+	part   *part          // nil: none is begun
+	busy   *stream.Future // what is being written, beside the gathering; nil: nothing
 }
 
 // add takes rows of rec. Weights are those of all of its rows.
@@ -84,6 +87,13 @@ func (l *lane) apply(rec arrow.RecordBatch, rows []int32) (arrow.RecordBatch, er
 	size := l.transform.Size(rec, rows)
 	block, ok := l.batches.TryMap(size)
 	if !ok {
+		// Batches that are being written are given back.
+		if err := l.idle(); err != nil {
+			return nil, err
+		}
+		block, ok = l.batches.TryMap(size)
+	}
+	if !ok {
 		return nil, tooSmall("a batch of rows", int64(size)+l.batches.Used(), l.batches.Limit())
 	}
 	return l.transform.Apply(rec, rows, block)
@@ -106,6 +116,12 @@ func (l *lane) joinFrom(from int) error {
 		return nil
 	}
 	whole, err := join(l.pieces[from:], l.batches)
+	if errors.Is(err, mem.ErrTooSmall) {
+		if err := l.idle(); err != nil {
+			return err
+		}
+		whole, err = join(l.pieces[from:], l.batches)
+	}
 	if err != nil {
 		return err
 	}
@@ -116,7 +132,7 @@ func (l *lane) joinFrom(from int) error {
 	return nil
 }
 
-// flush writes the batch.
+// flush has the batch written while the next one is gathered.
 func (l *lane) flush() error {
 	if len(l.pieces) == 0 {
 		return nil
@@ -124,17 +140,29 @@ func (l *lane) flush() error {
 	if err := l.joinFrom(0); err != nil {
 		return err
 	}
+	if err := l.wait(); err != nil {
+		return err
+	}
 	if l.part == nil {
 		if err := l.begin(); err != nil {
 			return err
 		}
 	}
-	rec := l.pieces[0]
-	if err := l.part.file.Write(&stream.Batch{Record: rec}); err != nil {
-		return err
-	}
-	l.drop()
+	rec, file := l.pieces[0], l.part.file
+	l.pieces, l.rows, l.weight = l.pieces[:0], 0, 0
+	l.busy = stream.Async(func() error {
+		defer rec.Release()
+		return file.Write(&stream.Batch{Record: rec})
+	})
 	return nil
+}
+
+// wait waits for what is being written.
+func (l *lane) wait() error {
+	if l.busy == nil {
+		return nil
+	}
+	return l.busy.Wait()
 }
 
 func (l *lane) drop() {
@@ -182,27 +210,49 @@ func (l *lane) begin() error {
 	return nil
 }
 
-// end makes the part permanent; false: there is none.
-func (l *lane) end() (done dataset.Part, ok bool, err error) {
-	if err := l.flush(); err != nil || l.part == nil {
-		return done, false, err
+// ending is a part that gets no more rows.
+type ending struct {
+	*part
+	split  int
+	rows   int64
+	closed *stream.Future
+}
+
+// end has the part completed; nil: there is none.
+func (l *lane) end() (*ending, error) {
+	if err := l.flush(); err != nil {
+		return nil, err
 	}
-	p := l.part
+	if err := l.wait(); err != nil || l.part == nil {
+		return nil, err
+	}
+	e := &ending{part: l.part}
 	l.part = nil
-	made, err := p.file.Close()
-	if err != nil {
-		p.out.Abort()
-		return done, false, err
-	}
-	if err := p.out.Commit(l.ctx); err != nil {
-		return done, false, err
-	}
 	l.next++
-	return dataset.Part{Name: p.name, Rows: made.Rows, Bytes: p.sent.N, Digest: p.sum.String()}, true, nil
+	e.closed = stream.Async(func() error {
+		made, err := e.file.Close()
+		e.rows = made.Rows
+		return err
+	})
+	l.busy = e.closed
+	return e, nil
+}
+
+// commit makes the part permanent, or leaves nothing of it.
+func (e *ending) commit(ctx context.Context) (dataset.NewPart, error) {
+	if err := e.closed.Wait(); err != nil {
+		e.out.Abort()
+		return dataset.NewPart{}, err
+	}
+	if err := e.out.Commit(ctx); err != nil {
+		return dataset.NewPart{}, err
+	}
+	return dataset.NewPart{Split: e.split, Part: dataset.Part{Name: e.name, Rows: e.rows, Bytes: e.sent.N, Digest: e.sum.String()}}, nil
 }
 
 // close gives all memory back; a part under way is left out.
 func (l *lane) close() {
+	l.wait() // its error, if any, is known or of no use
 	l.drop()
 	if l.part != nil {
 		l.part.file.Abort()

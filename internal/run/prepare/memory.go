@@ -47,7 +47,8 @@ func (w *work) needs(out *arrow.Schema, p *scale.Params) needs {
 		// A batch of each, one that is joined, one that is transformed; the
 		// pieces of small batches are rounded up for every column.
 		batches: (lanes + 2) * (batchBytes + batchBytes/4 + 2*row + 2*mostPieces*fields*arenaAlign),
-		out:     least, outMost: most,
+		// While a part becomes permanent the next is written.
+		out: least, outMost: 2 * most,
 	}
 }
 
@@ -71,10 +72,20 @@ func (w *work) groupSizes() []int64 {
 		return []int64{w.Write.RowGroup}
 	}
 	var out []int64
-	for g := int64(mostGroup); g >= leastGroup; g /= 2 {
+	for g := w.firstGroup(); g >= leastGroup; g /= 2 {
 		out = append(out, g)
 	}
 	return out
+}
+
+// firstGroup is the row group that --memory stands for, whatever threads there
+// are: a sixteenth of it.
+func (w *work) firstGroup() int64 {
+	g := int64(mostGroup)
+	for g > leastGroup && g > w.Run.Memory/16 {
+		g /= 2
+	}
+	return g
 }
 
 // laneOptions are the options of every lane where the largest split has row

@@ -208,15 +208,10 @@ type state struct {
 	Params json.RawMessage `json:"params"`
 }
 
-// checkpoint makes the state that of a moment of the second pass.
-func (w *work) checkpoint(ctx context.Context, c dataset.Checkpoint) error {
+// encodeState is the state of a moment of the second pass.
+func (w *work) encodeState() ([]byte, error) {
 	w.state.Assign = w.assign.State()
-	var err error
-	if c.State, err = json.Marshal(w.state); err != nil {
-		return err
-	}
-	c.Pass = passWrite
-	return w.data.Checkpoint(ctx, c)
+	return json.Marshal(w.state)
 }
 
 // resume takes the second pass up.

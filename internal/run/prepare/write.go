@@ -27,9 +27,10 @@ type writing struct {
 	scales    *scales
 	lanes     []*lane
 
-	at     stream.Cursor // behind the batch before the one at hand
-	skip   int64         // rows to come that are done
-	weight int64         // of the rows since the checkpoint
+	at     stream.Cursor  // behind the batch before the one at hand
+	skip   int64          // rows to come that are done
+	weight int64          // of the rows since the checkpoint
+	ending *stream.Future // the parts before these become permanent; nil: none
 }
 
 // writeTarget prepares the second pass.
@@ -122,7 +123,7 @@ func (s *writing) open(share *mem.Budget) (err error) {
 		return err
 	}
 	for _, l := range s.lanes {
-		l.batches, l.transform = s.batches, s.transform
+		l.batches, l.transform, l.idle = s.batches, s.transform, s.idle
 	}
 	return nil
 }
@@ -184,34 +185,86 @@ func (s *writing) rows(rec arrow.RecordBatch, from, n, object int, row int64) (t
 	return took, full, nil
 }
 
-// end ends all parts and makes a checkpoint: reading goes on at a cursor,
-// behind so many rows.
+// end ends all parts, and has them made permanent and a checkpoint of it made
+// while the next are written: reading goes on at a cursor, behind so many rows.
 func (s *writing) end(at stream.Cursor, skip int64) error {
-	c := dataset.Checkpoint{Cursor: at}
+	if err := s.ended(); err != nil {
+		return err
+	}
+	var parts []*ending
 	for i, l := range s.lanes {
-		p, ok, err := l.end()
+		e, err := l.end()
 		if err != nil {
+			s.ending = stream.Async(func() error { return commitAll(s.ctx, parts, err, nil) })
 			return err
 		}
-		if ok {
-			c.Parts = append(c.Parts, dataset.NewPart{Split: i, Part: p})
+		if e != nil {
+			e.split = i
+			parts = append(parts, e)
 		}
 	}
 	s.weight, s.state.Skip = 0, skip
-	return s.checkpoint(s.ctx, c)
+	state, err := s.encodeState()
+	s.ending = stream.Async(func() error {
+		return commitAll(s.ctx, parts, err, func(done []dataset.NewPart) error {
+			return s.data.Checkpoint(s.ctx, dataset.Checkpoint{Pass: passWrite, Cursor: at, State: state, Parts: done})
+		})
+	})
+	return err
+}
+
+// commitAll makes parts permanent and calls then; after an error, one there
+// was before included, nothing is left of those that are not.
+func commitAll(ctx context.Context, parts []*ending, err error, then func([]dataset.NewPart) error) error {
+	var done []dataset.NewPart
+	for _, e := range parts {
+		if err != nil {
+			e.closed.Wait()
+			e.out.Abort()
+			continue
+		}
+		var p dataset.NewPart
+		p, err = e.commit(ctx)
+		done = append(done, p)
+	}
+	if err != nil {
+		return err
+	}
+	return then(done)
+}
+
+// ended waits for the parts that are becoming permanent.
+func (s *writing) ended() error {
+	if s.ending == nil {
+		return nil
+	}
+	return s.ending.Wait()
+}
+
+// idle waits until nothing is being written.
+func (s *writing) idle() error {
+	for _, l := range s.lanes {
+		if err := l.wait(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Close ends the last parts.
 func (s *writing) Close() error {
 	defer s.Abort()
-	if s.weight == 0 {
-		return nil
+	if s.weight > 0 {
+		if err := s.end(s.at, 0); err != nil {
+			return err
+		}
 	}
-	return s.end(s.at, 0)
+	return s.ended()
 }
 
 // Abort gives all memory back; parts under way are left out.
 func (s *writing) Abort() {
+	s.ended() // its error, if any, is known or of no use
 	for _, l := range s.lanes {
 		l.close()
 	}
