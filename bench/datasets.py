@@ -66,6 +66,7 @@ class Dataset:
 NUMERIC_ROWS, NUMERIC_GROUP = 2_000_000, 131_072
 TEXT_ROWS, TEXT_ONE_ROWS, TEXT_GROUP = 332_800, 661_500, 32_768
 CHAT_ROWS, TOKEN_ROWS, NESTED_GROUP = 138_600, 200_000, 16_384
+PREPARE_GROUP = 122_880
 CSV_ROWS, FEATHER_GROUP = 225_000, 65_536  # 64k rows in a batch, as write_feather makes them
 
 SPECS: dict[str, Spec] = {
@@ -97,6 +98,12 @@ SPECS: dict[str, Spec] = {
         Spec("mds-large", "blobs", 10_000, 500, form="mds"),
         Spec("webdataset", "webdataset", 20_000, 5_000, form="webdataset"),
         Spec("tfrecord", "examples", 100_000, 20_000, form="tfrecord"),
+        Spec("prepare-2m", "features", 2_000_000, PREPARE_GROUP, maker="parts"),
+        Spec("prepare-8m", "features", 8_000_000, PREPARE_GROUP, maker="parts"),
+        *(
+            Spec(f"prepare-{size}gb", "features", 8_000_000 * copies, PREPARE_GROUP, maker="links", source="prepare-8m", copies=copies)
+            for size, copies in ((10, 4), (15, 6), (30, 12), (60, 23))
+        ),
         Spec("images", "images", 2_000, 250, form="images"),
     ]
 }

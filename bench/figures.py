@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 
 from limits import Survival
 from programs import MIB, WEIR, WRITERS, readers
 from speed import Entry
 
 PYARROW, DUCKDB, POLARS = "pyarrow iter_batches", "DuckDB", "Polars streaming"
+BATCHES, EAGER, POLARS_PREPARE = "sklearn batches", "pandas eager", "Polars prepare"
 TIE = 0.05  # within 5% is a tie
 LIMIT = 64  # MiB
 WRITE_LIMIT = 128  # MiB
@@ -16,13 +18,14 @@ WRITE_LIMIT = 128  # MiB
 
 @dataclass(frozen=True)
 class Target:
-    """weir's CPU seconds per row on a dataset against the fastest of some peers."""
+    """weir's CPU or wall seconds per row on a dataset against the fastest of some peers."""
 
     dataset: str
     peers: tuple[str, ...]
     label: str
     factor: float
     threads: int = 1
+    seconds: str = "cpu"  # or "wall"
 
 
 ALL, FASTEST = readers("parquet"), "the fastest peer"
@@ -43,6 +46,11 @@ TARGETS = [
     Target("webdataset", readers("webdataset"), "webdataset", 20),
     *(Target(name, readers(name), "tf.data", 1.0) for name in ("tfrecord", "images")),
     *(Target(f"write-{codec}", tuple(WRITERS), FASTEST, 1.0, threads=2) for codec in ("snappy", "zstd")),
+    *(
+        Target(name, (peer,), peer, factor, threads=2, seconds=seconds)
+        for name in ("prepare-2m", "prepare-8m")
+        for peer, factor, seconds in ((BATCHES, 6, "wall"), (BATCHES, 4, "cpu"), (EAGER, 4, "wall"), (POLARS_PREPARE, 1.0, "wall"))
+    ),
 ]
 
 
@@ -78,11 +86,12 @@ def judge_peers(entries: list[Entry]) -> list[Verdict]:
 def judge(target: Target, own: Entry, peers: list[Entry]) -> Verdict:
     """One figure against the best of the peers that ended well; the others are named."""
     what = target.dataset if target.threads == 1 else f"{target.dataset}, threads: {target.threads}"
-    figure, failed = f"≥ {target.factor}", [peer.program for peer in peers if not peer.good]
+    figure = f"≥ {target.factor}" + (" in wall time" if target.seconds == "wall" else "")
+    failed = [peer.program for peer in peers if not peer.good]
     if not own.good or len(failed) == len(peers):
         return Verdict(what, target.label, figure, "weir failed" if not own.good else "no peer ended well", "no")
-    best = min((peer for peer in peers if peer.good), key=lambda e: e.cpu)
-    ratio = best.cpu / own.cpu
+    best = min((peer for peer in peers if peer.good), key=attrgetter(target.seconds))
+    ratio = getattr(best, target.seconds) / getattr(own, target.seconds)
     against = target.label if len(peers) == 1 else f"{target.label} ({best.program})"
     measured = f"{ratio:.2f}" + (f", {' and '.join(failed)} failed" if failed else "")
     return Verdict(what, against, figure, measured, met(ratio, target.factor))
@@ -128,18 +137,34 @@ def judge_limits(survivals: list[Survival]) -> list[Verdict]:
     return verdicts
 
 
+def judge_prepared_limits(survivals: list[Survival]) -> list[Verdict]:
+    """128 MiB, and a twentieth of what pandas needs."""
+    verdicts = []
+    for own in survivals:
+        if own.program != WEIR:
+            continue
+        what, measured = f"{own.dataset}, smallest limit", f"{own.limit} MiB at {own.speed:.0%}" if own.limit else "none"
+        reached = "yes" if 0 < own.limit <= WRITE_LIMIT else "no"
+        verdicts.append(Verdict(what, f"{WRITE_LIMIT} MiB", f"≤ {WRITE_LIMIT} MiB", measured, reached))
+        eager = next((s for s in survivals if (s.program, s.dataset) == (EAGER, own.dataset) and s.limit), None)
+        if eager and own.limit:
+            share = eager.limit / own.limit
+            verdicts.append(Verdict(what, f"{EAGER}, {eager.limit} MiB", "≤ 1/20", f"1/{share:.0f}", "yes" if share >= 20 else "no"))
+    return verdicts
+
+
 def judge_pair(what: str, own: Entry, base: Entry, factor: float) -> Verdict:
     """Throughput of one entry against another, by wall time per row."""
     ratio = (base.wall / base.rows) / (own.wall / own.rows)
     return Verdict(what, f"{base.dataset} from disk", f"≥ {factor}", f"{ratio:.2f}", met(ratio, factor))
 
 
-def judge_big(small: Entry, large: Entry) -> list[Verdict]:
-    """Twenty times the data: the same rows a second within 10%, the same peak within 5%."""
+def judge_big(small: Entry, large: Entry, base: str, size: str) -> list[Verdict]:
+    """Many times the data, sizes in words: the same rows a second within 10%, the same peak within 5%."""
     rate = (small.wall / small.rows) / (large.wall / large.rows)
     peak = large.peak / small.peak
     within = {True: "yes", False: "no"}
     return [
-        Verdict("20 GB, rows/s", "itself on 1 GB", "within 10%", f"{rate:.2f}", within[rate >= 0.9]),
-        Verdict("20 GB, peak memory", "itself on 1 GB", "within 5%", f"{peak:.2f}", within[peak <= 1.05]),
+        Verdict(f"{size}, rows/s", f"itself on {base}", "within 10%", f"{rate:.2f}", within[rate >= 0.9]),
+        Verdict(f"{size}, peak memory", f"itself on {base}", "within 5%", f"{peak:.2f}", within[peak <= 1.05]),
     ]

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 import cgroup
 import programs
-from datasets import Dataset
 from programs import MIB, WEIR, Job, Outcome, Settings
 
 AMPLE = 4096  # MiB: a limit that none of the programs feels
@@ -89,6 +88,6 @@ def note(text: str) -> None:
     print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def survey(data: list[Dataset], names: list[str], threads: int, search: Search, settings: Settings) -> list[Survival]:
-    """The smallest limits of all programs on all datasets."""
-    return [smallest(Job(name, each, threads), search, settings) for each in data for name in names]
+def survey(jobs: list[Job], search: Search, settings: Settings) -> list[Survival]:
+    """The smallest limits of all jobs."""
+    return [smallest(job, search, settings) for job in jobs]

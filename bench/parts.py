@@ -37,7 +37,8 @@ def survival(call: Call) -> Section:
         section.notes.append("No memory control group can be made here, so no limits were tried.")
         return section
     search = limits.QUICK if call.args.quick else limits.Search()
-    section.survivals = limits.survey(call.data(LIMITS), call.readers("parquet"), call.args.threads[0], search, settings)
+    jobs = [Job(name, data, call.args.threads[0]) for data in call.data(LIMITS) for name in call.readers("parquet")]
+    section.survivals = limits.survey(jobs, search, settings)
     section.verdicts = figures.judge_limits(section.survivals)
     return section
 
@@ -65,7 +66,7 @@ def big(call: Call) -> Section:
     jobs = [Job(WEIR, data, max(call.args.threads)) for data in both]
     section.entries = rounds.interleave(jobs, call.args.rounds, settings)
     if len(section.entries) == 2 and all(entry.walls for entry in section.entries):
-        section.verdicts = figures.judge_big(*section.entries)
+        section.verdicts = figures.judge_big(*section.entries, "1 GB", "20 GB")
     return section
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import subprocess
 import tempfile
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import environment
 import measure
+import preparation
 from datasets import Dataset, cache
 
 HERE = Path(__file__).resolve().parent
@@ -46,8 +48,16 @@ WRITERS = {
     "pyarrow ParquetWriter": Peer("pyarrow_writer", ("parquet",)),
     "Polars sink_parquet": Peer("polars_sink", ("parquet",)),
 }
+PREPARERS = {
+    "sklearn batches": Peer("sklearn_batches", ("parquet",)),
+    "sklearn batches tuned": Peer("sklearn_tuned", ("parquet",)),
+    "pandas eager": Peer("pandas_eager", ("parquet",)),
+    "pandas eager tuned": Peer("pandas_tuned", ("parquet",)),
+    "Polars prepare": Peer("polars_prepare", ("parquet",)),
+    "Polars second pass": Peer("polars_second", ("parquet",)),
+}
 CHECKER = "pyarrow iter_batches"  # reads what was written
-NAMES = [WEIR, *PEERS, *WRITERS]
+NAMES = [WEIR, *PEERS, *WRITERS, *PREPARERS]
 
 
 def readers(form: str) -> tuple[str, ...]:
@@ -80,7 +90,8 @@ class Settings:
 class Job:
     """One scan to be run: a limit of 0 is none; `source` replaces the dataset's path (weir only).
 
-    With a codec the rows are written again as Parquet compressed with it.
+    With a codec the rows are written again as Parquet compressed with it: as they are, or prepared. `reference` is weir's manifest
+    of the prepared dataset, which parameters are compared with.
     """
 
     program: str
@@ -91,10 +102,12 @@ class Job:
     source: str = ""
     env: tuple[tuple[str, str], ...] = ()
     codec: str = ""
+    prepare: bool = False
+    reference: str = ""
 
     @property
     def label(self) -> str:
-        return f"write-{self.codec}" if self.codec else self.data.name
+        return f"write-{self.codec}" if self.codec and not self.prepare else self.data.name
 
 
 def run(job: Job, settings: Settings) -> Outcome:
@@ -102,12 +115,15 @@ def run(job: Job, settings: Settings) -> Outcome:
     start = run_weir if job.program == WEIR else run_peer
     if not job.codec:
         return start(job, settings, "")
+    os.sync()  # so that no program waits for what another left to be written
     with tempfile.TemporaryDirectory(prefix="bench-out-", dir=cache()) as target:
         outcome = start(job, settings, target)
         if outcome.error:
             return outcome
         copy = replace(job.data, path=Path(target))
         outcome.written = sum(path.stat().st_size for path in copy.files())
+        if job.prepare:
+            return replace(outcome, error=preparation.wrong(target, job.data, job.reference))
         checked = run_peer(Job(CHECKER, copy, job.threads), settings, "")
         return replace(outcome, error=checked.error and f"what it wrote: {checked.error}")
 
@@ -116,13 +132,14 @@ def run_weir(job: Job, settings: Settings, target: str) -> Outcome:
     """weir's cost is that of the whole process, its start included."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
-        command = [str(settings.weir), "scan", job.source or str(job.data.path)]
-        command += ["--memory", str(job.memory or settings.memory), "--threads", str(job.threads), "--report", str(report), "--quiet"]
-        if target:
+        source = job.source or str(job.data.path)
+        command = preparation.arguments(source, target) if job.prepare else ["scan", source, "--report", str(report)]
+        if target and not job.prepare:
             command += ["--to", "parquet", "-o", f"{target}/", "--codec", job.codec]
+        command = [str(settings.weir), *command, "--memory", str(job.memory or settings.memory), "--threads", str(job.threads), "--quiet"]
         done = measure.run(command, threads=job.threads, env=dict(job.env), cwd=HERE, limit=job.limit, timeout=settings.timeout)
         error = failure(done)
-        if not error:
+        if not error and not job.prepare:
             found = json.loads(report.read_text())
             if found["rows"] != job.data.rows:
                 error = f"{found['rows']} rows instead of {job.data.rows}"
@@ -133,7 +150,7 @@ def run_weir(job: Job, settings: Settings, target: str) -> Outcome:
 
 def run_peer(job: Job, settings: Settings, target: str) -> Outcome:
     """A peer's cost is what it measures itself once its imports are done; memory is that of the whole process."""
-    peer, spec = (PEERS | WRITERS)[job.program], job.data.spec
+    peer, spec = (PEERS | WRITERS | PREPARERS)[job.program], job.data.spec
     try:
         command = [str(environment.python(peer.environment)), "-m", f"peers.{peer.module}"]
     except environment.Unavailable as why:

@@ -111,4 +111,23 @@ def tokens(start: int, count: int, _: float) -> pa.Table:
     return pa.table({"id": ids(start, count), "tokens": pa.ListArray.from_arrays(offsets, values)})
 
 
-BUILDERS: dict[str, Callable[[int, int, float], pa.Table]] = {"numeric": numeric, "text": text, "chat": chat, "tokens": tokens}
+def features(start: int, count: int, _: float) -> pa.Table:
+    """32 normal float64 of means and deviations of their own, a category of 20 words, and a label of ten classes."""
+    shape = generator(5, 0)
+    deviations = 10.0 ** shape.uniform(-3, 3, FLOATS)
+    means = deviations * shape.uniform(-100, 100, FLOATS)
+    rng = generator(6, start)
+    columns = {f"f{i:02d}": pa.array(rng.normal(means[i], deviations[i], count)) for i in range(FLOATS)}
+    words = [f"category-{i:02d}" for i in range(20)]
+    columns["category"] = pa.DictionaryArray.from_arrays(rng.integers(0, len(words), count, np.int8), words).dictionary_decode()
+    columns["label"] = pa.array(rng.integers(0, 10, count))
+    return pa.table(columns)
+
+
+BUILDERS: dict[str, Callable[[int, int, float], pa.Table]] = {
+    "numeric": numeric,
+    "text": text,
+    "chat": chat,
+    "tokens": tokens,
+    "features": features,
+}

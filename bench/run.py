@@ -20,6 +20,7 @@ import document
 import environment
 import formats
 import parts
+import preparing
 import results
 import tables
 from call import Call
@@ -33,9 +34,12 @@ PARTS: dict[str, Callable[[Call], Section]] = {
     "big": parts.big,
     **{form: partial(formats.scan, form=form) for form in ("jsonl", "csv", "arrow", "mds", "webdataset", "tfrecord", "images")},
     "write": formats.write,
+    "prepare": preparing.speed,
+    "prepare-limits": preparing.survival,
+    "prepare-big": preparing.big,
     "plot": parts.plot,
 }
-SHOWN = ("limits", "s3", "big", "plot")  # the other parts show their tables as they come
+SHOWN = ("limits", "s3", "big", "prepare-limits", "prepare-big", "plot")  # the other parts show their tables as they come
 
 
 def names(known: list[str]) -> Callable[[str], list[str]]:
@@ -60,7 +64,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--threads", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2], help="default 1,2")
     parser.add_argument("--memory", type=int, default=256, help="weir's budget in MiB where Parquet is read (default %(default)s)")
     parser.add_argument("--weir", type=Path, default=HERE.parent / "bin" / "weir", help="the binary (default bin/weir)")
-    parser.add_argument("--big", action="store_true", help="with the large dataset of a format too (5 GB of JSON lines)")
+    parser.add_argument("--big", action="store_true", help="with the large datasets too (5 GB of JSON lines, up to 60 GB to prepare)")
     parser.add_argument("--quick", action="store_true", help="scaled-down datasets, for a smoke test; docs stay as they are")
     return parser.parse_args()
 
@@ -71,7 +75,7 @@ def main() -> None:
     if WEIR in args.programs and not args.weir.exists():
         raise SystemExit(f"bench: {args.weir} is missing; run `make build` first, or leave weir out with --programs")
     if WEIR not in args.programs:
-        args.parts = [part for part in args.parts if part not in ("s3", "big")]
+        args.parts = [part for part in args.parts if part not in ("s3", "big", "prepare-big")]
     store = datasets.cache() / ("bench-quick.json" if args.quick else "bench.json")
     call = Call(args)
     sections = results.load(store)

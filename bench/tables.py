@@ -25,7 +25,7 @@ def speed_rows(entries: list[Entry]) -> Iterable[list[str]]:
     rounds = max(len(e.walls) for e in entries)
     for entry in entries:
         if not entry.walls:
-            yield [entry.program, "failed", "", "", "", "", ""]
+            yield [entry.program, "failed", "", "", "", "", "", ""]
             continue
         failed = f" ({len(entry.errors)} failed)" if entry.errors else ""
         once = " (once)" if len(entry.walls) == 1 < rounds and not entry.errors else ""
@@ -37,12 +37,13 @@ def speed_rows(entries: list[Entry]) -> Iterable[list[str]]:
             f"{entry.arrow_bytes / 1e6 / entry.cpu:.0f}",
             f"{entry.peak / MIB:.0f}",
             f"{entry.cpu / own.cpu:.2f}" if own else "",
+            f"{entry.wall / own.wall:.2f}" if own else "",
         ]
 
 
 def speed(entries: list[Entry]) -> str:
     """One table for each dataset and number of threads."""
-    head = ["program", "wall s", "CPU s", "CPU s, range", "MB of Arrow / CPU s", "peak MiB", "CPU / weir's"]
+    head = ["program", "wall s", "CPU s", "CPU s, range", "MB of Arrow / CPU s", "peak MiB", "CPU / weir's", "wall / weir's"]
     parts = []
     for dataset, threads in dict.fromkeys((e.dataset, e.threads) for e in entries):
         chosen = [e for e in entries if (e.dataset, e.threads) == (dataset, threads)]

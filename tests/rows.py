@@ -49,6 +49,17 @@ def text(start: int, count: int) -> pa.Table:
     return pa.table({"id": pa.array(np.arange(start, start + count)), "text": prose(rng, rng.integers(1000, 2000, count))})
 
 
+def mixed(start: int, count: int) -> pa.Table:
+    """What a table of raw data has: an id, numbers with gaps, words of few and of many kinds, a text, a label."""
+    rng = np.random.default_rng([SEED, 5, start])
+    words = np.array([f"word {i}" for i in range(400)])
+    columns = {"id": pa.array(np.arange(start, start + count))}
+    columns |= {f"f{i:02d}": pa.array(rng.normal(i * 1e6, 1 + i, count), mask=rng.random(count) < 0.05) for i in range(16)}
+    columns |= {"country": pa.array(words[rng.integers(0, 40, count)]), "city": pa.array(words[rng.integers(0, 400, count)])}
+    columns |= {"text": prose(rng, rng.integers(100, 500, count)), "label": pa.array(rng.integers(0, 2, count))}
+    return pa.table(columns)
+
+
 def chat(start: int, count: int) -> pa.Table:
     """Conversations of no to eight messages, some of them missing."""
     rng = np.random.default_rng([SEED, 3, start])

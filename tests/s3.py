@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import os
+import re
 import shutil
 import socket
 import subprocess
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,6 +45,31 @@ class Service:
             name = f"{self.bucket}/{key}" + (f"/{file.relative_to(source)}" if file != source else "")
             with remote.open_output_stream(name) as out:
                 out.write(file.read_bytes())
+
+    def keys(self, prefix: str) -> list[str]:
+        """The keys of all objects below a prefix."""
+        query = f"list-type=2&prefix={urllib.parse.quote(prefix, safe='')}"
+        with urllib.request.urlopen(signed("GET", self.address, f"/{self.bucket}", query), timeout=10) as answer:
+            return re.findall(r"<Key>(.*?)</Key>", answer.read().decode())
+
+    def uploads(self) -> list[str]:
+        """The keys of uploads that were begun and not ended; pyarrow has no way to ask."""
+        with urllib.request.urlopen(signed("GET", self.address, f"/{self.bucket}", "uploads="), timeout=10) as answer:
+            return re.findall(r"<Upload>.*?<Key>(.*?)</Key>", answer.read().decode(), re.DOTALL)
+
+
+def signed(method: str, host: str, path: str, query: str) -> urllib.request.Request:
+    """A request without a body, with the signature that S3 wants."""
+    now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    headers = {"host": host, "x-amz-content-sha256": hashlib.sha256(b"").hexdigest(), "x-amz-date": now}
+    names = ";".join(headers)
+    canonical = "\n".join([method, path, query, *(f"{k}:{v}" for k, v in headers.items()), "", names, headers["x-amz-content-sha256"]])
+    scope = f"{now[:8]}/{REGION}/s3/aws4_request"
+    key = f"AWS4{SECRET}".encode()
+    for word in [*scope.split("/"), "\n".join(["AWS4-HMAC-SHA256", now, scope, hashlib.sha256(canonical.encode()).hexdigest()])]:
+        key = hmac.new(key, word.encode(), "sha256").digest()
+    headers["authorization"] = f"AWS4-HMAC-SHA256 Credential={ACCESS}/{scope}, SignedHeaders={names}, Signature={key.hex()}"
+    return urllib.request.Request(f"http://{host}{path}?{query}", headers=headers, method=method)
 
 
 def credentials(endpoint: str) -> dict[str, str]:

@@ -56,6 +56,7 @@ MAKERS: dict[str, Callable[[Path], None]] = {
     "numeric": lambda p: write(p, (rows.numeric(i * GROUP, GROUP) for i in range(3)), "snappy"),
     "nulls": lambda p: write(p, (rows.numeric(i * GROUP, GROUP, 0.05) for i in range(3)), "snappy"),
     "text": lambda p: write(p, (rows.text(i * 20_000, 20_000) for i in range(3)), "zstd"),
+    "mixed": lambda p: write(p, (rows.mixed(i * 50_000, 50_000) for i in range(8)), "snappy"),
     "chat": lambda p: write(p, (rows.chat(i * 16_000, 16_000) for i in range(3)), "snappy"),
     "numeric-one": lambda p: write(p, [joined(rows.numeric, 1_100_000, GROUP)], "snappy"),
     "text-one": lambda p: write(p, [joined(rows.text, 340_000, 20_000)], "zstd"),

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,30 +21,44 @@ import (
 
 // cookFlags are those of a recipe's run that are not in the recipe.
 type cookFlags struct {
-	force bool
-	quiet bool
+	force  bool
+	quiet  bool
+	report string
 }
 
 func (f *cookFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.force, "force", false, "replace a finished dataset, or another recipe's unfinished one")
 	c.Flags().BoolVar(&f.quiet, "quiet", false, "no progress and no report")
+	c.Flags().StringVar(&f.report, "report", "", "write a report with columns before and after to this file: a page if it ends in .html, else .json")
 }
 
 // runRecipe is the command that runs a file.
 func (a *app) runRecipe() *cobra.Command {
 	var f cookFlags
 	read := readFlags{onError: "fail", logLevel: "warn", logFormat: "text"}
+	var schema bool
 	c := &cobra.Command{
 		Use:   "run RECIPE.yaml",
 		Short: "Run a recipe",
 		Long: `Run does what a recipe says, as --print-recipe prints it. A mistake in it is shown
-with its line and column and the nearest right word.
+with its line and column and the nearest right word. Editors find them while you
+type, and complete keys, with the JSON schema that --schema prints.
 
 ` + exitHelp,
 		Example: `  weir prepare raw/ -o prepared/ --label y --scale 'f*=standard' --print-recipe > recipe.yaml
-  weir run recipe.yaml`,
-		Args: cobra.ExactArgs(1),
+  weir run recipe.yaml
+  weir run --schema > weir.schema.json              # first line of a recipe: # yaml-language-server: $schema=weir.schema.json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 && !schema || len(args) > 0 && schema {
+				return errors.New("name one recipe, or ask for their --schema")
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if schema {
+				_, err := a.out.Write(recipe.JSONSchema())
+				return err
+			}
 			text, err := os.ReadFile(args[0])
 			if err != nil {
 				return err
@@ -54,32 +70,60 @@ with its line and column and the nearest right word.
 			return a.cook(c.Context(), r, &read, &f)
 		},
 	}
+	c.Flags().BoolVar(&schema, "schema", false, "print the JSON schema of recipes, and do nothing")
 	f.add(c)
 	return c
 }
 
 // cook carries a recipe out.
 func (a *app) cook(ctx context.Context, r *recipe.Recipe, read *readFlags, f *cookFlags) error {
+	file := reportFile(f.report)
+	if err := file.check(); err != nil {
+		return err
+	}
 	show := &watch.Progress{Out: a.err, Width: func() int { w, _ := a.terminal(); return w }}
-	c, err := a.cookConfig(r, read, show)
+	c, err := a.ready(ctx, r, read, f.quiet, show)
 	if err != nil {
 		return err
 	}
-	if _, ok := a.terminal(); ok && !f.quiet {
-		c.Run.Observe = show.Show
-	}
-	c.Force = f.force
-	c.Run.Budget = a.setup(c.Run.Memory)
-	a.procs(min(c.Run.Options.Threads+1, max(c.Run.Options.Threads, runtime.NumCPU())))
+	line := new(watch.Timeline)
+	c.Force, c.Shapes = f.force, file != ""
+	c.Run.Observe = watch.All(line.Observe, c.Run.Observe)
 	rep, err := prepare.Run(ctx, c)
 	show.Clear()
-	if err == nil && !f.quiet {
-		_, err = io.WriteString(a.out, watch.Prepared(rep, r.Write.Path))
+	if err == nil {
+		err = a.told(watch.Prepare(rep, c, line), f.quiet, file)
 	}
 	if err != nil {
 		return &runError{err}
 	}
 	return nil
+}
+
+// told tells what a preparation did.
+func (a *app) told(p watch.Preparation, quiet bool, file reportFile) error {
+	p.Ended = time.Now().UTC().Truncate(time.Second)
+	if !quiet {
+		if _, err := io.WriteString(a.out, p.Text()); err != nil {
+			return err
+		}
+	}
+	return file.write(&p)
+}
+
+// ready is cookConfig, and then all that is needed before the first pass.
+func (a *app) ready(ctx context.Context, r *recipe.Recipe, read *readFlags, quiet bool, show *watch.Progress) (prepare.Config, error) {
+	c, err := a.cookConfig(r, read, show)
+	if err != nil {
+		return c, err
+	}
+	a.begin(&c.Run, quiet, show)
+	if r.FitFrom != "" {
+		if c.Prior, err = prepare.LoadParams(ctx, c.Store, r.FitFrom, c.Run.Budget); err != nil {
+			return c, &runError{fmt.Errorf("fit_from: %w", err)}
+		}
+	}
+	return c, nil
 }
 
 // cookConfig turns a recipe into a preparation; its errors are usage errors.
@@ -113,7 +157,7 @@ func (a *app) cookConfig(r *recipe.Recipe, read *readFlags, show io.Writer) (pre
 			Memory: n, Heap: a.heap, SkipBad: r.Read.OnError == "skip", Log: log,
 		},
 		Store: st, Out: r.Write.Path, Split: r.SplitConfig(), Scale: r.ScaleConfig(),
-		Writer: parquet.Writer(), Write: r.Write.Options(threads),
+		Writer: parquet.Writer(), Write: r.Write.Options(threads), Npy: r.Write.Npy,
 		Recipe: string(recipe.Print(&plain)), Seed: r.Seed, Version: "weir " + version,
 		Note: func(text string) { log.Warn(text) },
 	}, nil

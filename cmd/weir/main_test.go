@@ -64,7 +64,8 @@ func newHarness(t *testing.T) *harness {
 	return h
 }
 
-// memoryAndDisk reads from the one, and writes to the other.
+// memoryAndDisk reads from the one, or from the other what has an absolute path;
+// it writes to the other.
 type memoryAndDisk struct {
 	runtest.Objects
 	disk store.ReadWriter
@@ -77,10 +78,18 @@ func (m memoryAndDisk) List(ctx context.Context, pattern string) ([]store.Object
 	return m.Objects.List(ctx, pattern)
 }
 
+func (m memoryAndDisk) Open(ctx context.Context, o store.Object) (store.Reader, error) {
+	if filepath.IsAbs(o.URL) {
+		return m.disk.Open(ctx, o)
+	}
+	return m.Objects.Open(ctx, o)
+}
+
 func (m memoryAndDisk) Create(ctx context.Context, url string, share *mem.Budget) (store.Output, error) {
 	return m.disk.Create(ctx, url, share)
 }
 
+func (m memoryAndDisk) Sweep(ctx context.Context, url string) error  { return m.disk.Sweep(ctx, url) }
 func (m memoryAndDisk) Remove(ctx context.Context, url string) error { return m.disk.Remove(ctx, url) }
 func (m memoryAndDisk) Close() error                                 { return m.disk.Close() }
 

@@ -99,13 +99,7 @@ func (a *app) runScan(ctx context.Context, f *scanFlags, paths []string) error {
 	if err != nil {
 		return err
 	}
-	if _, ok := a.terminal(); ok && !f.quiet {
-		c.Observe = show.Show
-	}
-	c.Budget = a.setup(c.Memory)
-	// One more than decodes, for the consumer: with all CPUs of a large
-	// machine, idle ones would only help the collector spend CPU time.
-	a.procs(min(c.Options.Threads+1, max(c.Options.Threads, runtime.NumCPU())))
+	a.begin(&c, f.quiet, show)
 	rep, err := run.Scan(ctx, c)
 	show.Clear()
 	if err == nil {
@@ -115,6 +109,17 @@ func (a *app) runScan(ctx context.Context, f *scanFlags, paths []string) error {
 		return &runError{err}
 	}
 	return nil
+}
+
+// begin sets the process up for a reading.
+func (a *app) begin(c *run.Config, quiet bool, show *watch.Progress) {
+	if _, ok := a.terminal(); ok && !quiet {
+		c.Observe = show.Show
+	}
+	c.Budget = a.setup(c.Memory)
+	// One more than decodes, for the consumer: with all CPUs of a large
+	// machine, idle ones would only help the collector spend CPU time.
+	a.procs(min(c.Options.Threads+1, max(c.Options.Threads, runtime.NumCPU())))
 }
 
 // tell writes the report where the flags want it: beside the data, never into

@@ -113,6 +113,7 @@ func (d *directory) finished() error {
 // there were working files before: whose manifest is there was killed while it
 // tidied up.
 func (r *Run) locked(ctx context.Context, left, force bool) (*Resumed, error) {
+	r.left = left
 	c, err := r.d.look(ctx)
 	if err != nil {
 		return nil, err

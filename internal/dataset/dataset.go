@@ -3,7 +3,7 @@
 //
 //	out/manifest.json             the last to appear: with it the dataset is finished
 //	out/train/part-00000.parquet  parts of a split, numbered from 0
-//	out/X_train.npy               other files
+//	out/X_train.npy               arrays of a split's rows, where they are asked for
 //	out/_weir/                    the run under way; gone when it is finished
 //
 // A run that was killed at any moment is taken up by the same plan where its

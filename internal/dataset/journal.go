@@ -20,6 +20,7 @@ type Checkpoint struct {
 	Cursor stream.Cursor // where reading goes on
 	State  []byte        // what else the caller needs; nil: as it was at the checkpoint before
 	Parts  []NewPart     // committed since the checkpoint before; each split's in order
+	Arrays []Part        // committed since then, in the order of the plan
 }
 
 // NewPart is a part that was committed.
@@ -53,6 +54,7 @@ type record struct {
 	Segments int64         `json:"segments"`
 	Splits   []sums        `json:"splits"`
 	Tail     []NewPart     `json:"tail"`
+	Arrays   []Part        `json:"arrays"`
 }
 
 // sums are those over a split's parts.
@@ -112,9 +114,9 @@ func (r *Run) resume(ctx context.Context, work, done []store.Object) (*Resumed, 
 // fresh is the beginning of a run without a checkpoint.
 func (r *Run) fresh() *Resumed { return &Resumed{StateBytes: -1, Splits: slices.Clone(r.splits)} }
 
-// forget puts the parts back to none.
+// forget puts parts and arrays back to none.
 func (r *Run) forget() {
-	r.splits, r.segments, r.tail = splitsOf(r.plan.Splits), 0, r.tail[:0]
+	r.splits, r.segments, r.tail, r.arrays = splitsOf(r.plan.Splits), 0, r.tail[:0], nil
 }
 
 // restore reads one journal. One that is damaged, or whose segments or state
@@ -124,10 +126,10 @@ func (r *Run) restore(ctx context.Context, o store.Object, work, done []store.Ob
 	if err := r.d.getSealed(ctx, o, mostSegment, &rec); err != nil {
 		return nil, err
 	}
-	if rec.Plan != r.head.id() || len(rec.Splits) != len(r.splits) || o.URL != r.d.url+journalName(rec.Step) || rec.Segments < 0 || len(rec.Tail) >= segmentParts {
+	if rec.Plan != r.head.id() || len(rec.Splits) != len(r.splits) || o.URL != r.d.url+journalName(rec.Step) || rec.Segments < 0 || len(rec.Tail) >= segmentParts || !r.planned(rec.Arrays) {
 		return nil, damaged(o.URL, "not a journal of this run")
 	}
-	r.segments, r.tail = rec.Segments, rec.Tail
+	r.segments, r.tail, r.arrays = rec.Segments, rec.Tail, rec.Arrays
 	splits := splitsOf(r.plan.Splits)
 	err := r.eachPart(ctx, work, func(p NewPart) error {
 		if p.Split < 0 || p.Split >= len(splits) {
@@ -154,7 +156,7 @@ func (r *Run) restore(ctx context.Context, o store.Object, work, done []store.Ob
 	r.splits = splits
 	rec.Tail = nil
 	r.kept = []record{rec}
-	return &Resumed{Going: true, Pass: rec.Pass, Cursor: rec.Cursor, StateBytes: state, Splits: slices.Clone(splits)}, nil
+	return &Resumed{Going: true, Pass: rec.Pass, Cursor: rec.Cursor, StateBytes: state, Splits: slices.Clone(splits), Arrays: slices.Clone(r.arrays)}, nil
 }
 
 // State reads the state of the checkpoint that the run goes on from into p,
@@ -218,12 +220,12 @@ func (r *Run) eachPart(ctx context.Context, work []store.Object, take func(NewPa
 	return nil
 }
 
-// present looks whether every part of the journal lies there with its size. A
-// part that does not was taken away by somebody: no journal before would
+// present looks whether every part and array of the journal lies there with its
+// size. One that does not was taken away by somebody: no journal before would
 // mend that.
 func (r *Run) present(ctx context.Context, work, done []store.Object, splits []Split) error {
-	return r.eachPart(ctx, work, func(p NewPart) error {
-		name := splits[p.Split].Prefix + p.Name
+	look := func(prefix string, p Part) error {
+		name := prefix + p.Name
 		o, ok := r.d.find(done, name)
 		if ok && o.Size == p.Bytes {
 			return nil
@@ -233,21 +235,24 @@ func (r *Run) present(ctx context.Context, work, done []store.Object, splits []S
 			what = fmt.Sprintf("has %d bytes instead of %d", o.Size, p.Bytes)
 		}
 		return refuse(ErrDiffers, "%s: %s %s, which an unfinished run has written; --force begins anew", r.d.url, name, what)
-	})
-}
-
-// orphans removes the parts that no checkpoint knows.
-func (r *Run) orphans(ctx context.Context, done []store.Object) error {
-	for _, o := range done {
-		dir, name, _ := strings.Cut(r.d.rel(o), "/")
-		i := slices.IndexFunc(r.splits, func(s Split) bool { return s.Name == dir })
-		n, ok := partNumber(name)
-		if i < 0 || !ok || n < r.splits[i].Parts {
-			continue
-		}
-		if err := r.d.Store.Remove(ctx, o.URL); err != nil {
+	}
+	for _, a := range r.arrays {
+		if err := look("", a); err != nil {
 			return err
 		}
 	}
-	return nil
+	return r.eachPart(ctx, work, func(p NewPart) error { return look(splits[p.Split].Prefix, p.Part) })
+}
+
+// orphans removes the parts and arrays that no checkpoint knows.
+func (r *Run) orphans(ctx context.Context, done []store.Object) error {
+	return r.d.removeAll(ctx, done, func(rel string) bool {
+		dir, name, inside := strings.Cut(rel, "/")
+		if !inside {
+			return slices.Index(r.plan.Arrays, rel) >= len(r.arrays)
+		}
+		i := slices.IndexFunc(r.splits, func(s Split) bool { return s.Name == dir })
+		n, ok := partNumber(name)
+		return i >= 0 && ok && n >= r.splits[i].Parts
+	})
 }

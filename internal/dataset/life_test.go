@@ -109,7 +109,7 @@ func TestReplacingKilledAtAnyStepEndsAsIfUndisturbed(t *testing.T) {
 	want := golden(t, g)
 	st := store.New(store.Options{})
 	other := plan()
-	other.Recipe, other.Splits, other.Files = "another", []string{"all", "train", "none"}, []string{"other.npy"}
+	other.Recipe, other.Splits, other.Arrays = "another", []string{"all", "train", "none"}, []string{"other.npy"}
 	for n := 1; ; n += 3 {
 		url := g.fresh()
 		if err := work(t.Context(), place(st, url), other, false); err != nil {

@@ -25,7 +25,7 @@ type Manifest struct {
 	Recipe    string
 	Schema    *arrow.Schema // of every part; without metadata
 	Splits    []Split
-	Files     []File
+	Arrays    []Array
 	Params    json.RawMessage // null: none
 
 	SourceDigest string // see SourceDigest
@@ -72,10 +72,10 @@ func (m *Manifest) write(w io.Writer, parts partsOf, source []store.Object) erro
 		}
 		p.text("\n]}")
 	}
-	p.text("\n],\n\"files\": [")
-	for i, f := range m.Files {
+	p.text("\n],\n\"arrays\": [")
+	for i, a := range m.Arrays {
 		p.between(i > 0)
-		p.value(f)
+		p.value(a)
 	}
 	p.text("\n],\n\"params\": ")
 	params := m.Params
@@ -135,8 +135,8 @@ func (m *Manifest) check(url string) error {
 	if m.Params != nil && !json.Valid(m.Params) {
 		return bug(url, "parameters that are not JSON")
 	}
-	for _, f := range m.Files {
-		if err := f.check(); err != nil {
+	for _, a := range m.Arrays {
+		if err := a.check(); err != nil {
 			return format.Error(format.ErrUsage, "%s: %w", url, err)
 		}
 	}

@@ -84,8 +84,10 @@ func TestAlteredManifestIsAnError(t *testing.T) {
 		"bytes":       change(`"bytes":472`, `"bytes":473`),
 		"negative":    change(`"rows":32`, `"rows":-32`),
 		"digest":      change(`"digest":"`, `"digest":"é`),
-		"file":        change(`"name":"X_train.npy"`, `"name":"/etc/passwd"`),
-		"file twice":  change(`"name":"X_train.npy"`, `"name":"train"`),
+		"array":       change(`"name":"X_train.npy"`, `"name":"/etc/passwd"`),
+		"array twice": change(`"name":"X_train.npy"`, `"name":"train"`),
+		"shape":       change(`"shape":[0,2]`, `"shape":[1,2]`),
+		"columns":     change(`"columns":["a","b"]`, `"columns":["a"]`),
 		"schema":      change(`float32`, `float33`),
 		"source":      change(`"size":10`, `"size":11`),
 		"order":       change(`"seed"`, `"sead"`),
@@ -138,7 +140,7 @@ func TestManyPartsTakeLittleMemory(t *testing.T) {
 	url := filepath.Join(t.TempDir(), "out")
 	at := place(&sizes{ReadWriter: store.New(store.Options{}), url: url}, url)
 	p := plan()
-	p.Files = nil
+	p.Arrays = nil
 	const sets = 8 * dataset.SegmentParts / 3
 	var before, after runtime.MemStats
 	runtime.GC()

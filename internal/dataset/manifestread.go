@@ -66,7 +66,7 @@ func readManifest(j *jsonReader, visit Visit) (*Manifest, error) {
 	if err := m.readSplits(j, visit.Part); err != nil {
 		return nil, err
 	}
-	if err := m.readFiles(j); err != nil {
+	if err := m.readArrays(j); err != nil {
 		return nil, err
 	}
 	if err := j.member("params", &m.Params); err != nil {
@@ -156,30 +156,30 @@ func readSplit(j *jsonReader, visit func(Split, Part) error) (s Split, err error
 	return s, j.delim('}')
 }
 
-func (m *Manifest) readFiles(j *jsonReader) error {
-	if err := j.key("files"); err != nil {
+func (m *Manifest) readArrays(j *jsonReader) error {
+	if err := j.key("arrays"); err != nil {
 		return err
 	}
 	taken := names(m.Splits)
 	err := j.array(func() error {
-		var f File
-		if err := j.value(&f); err != nil {
+		var a Array
+		if err := j.value(&a); err != nil {
 			return err
 		}
-		if err := f.check(); err != nil {
-			return damaged(j.url, "files: %w", err)
+		if err := a.check(); err != nil {
+			return damaged(j.url, "arrays: %w", err)
 		}
-		if m.Files = append(m.Files, f); len(m.Files) > mostFiles {
-			return damaged(j.url, "more than %d files", mostFiles)
+		if m.Arrays = append(m.Arrays, a); len(m.Arrays) > mostArrays {
+			return damaged(j.url, "more than %d arrays", mostArrays)
 		}
-		taken = append(taken, f.Name)
+		taken = append(taken, a.Name)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if err := checkNames("file", taken, math.MaxInt); err != nil {
-		return damaged(j.url, "files: %w", err)
+	if err := checkNames("array", taken, math.MaxInt); err != nil {
+		return damaged(j.url, "arrays: %w", err)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 // Bounds on what a manifest or a plan may name.
 const (
 	mostSplits = 4096
-	mostFiles  = 4096
+	mostArrays = 4096
 	mostName   = 255
 	mostDigest = 128
 )
@@ -25,11 +25,13 @@ type Part struct {
 	Digest string `json:"digest"` // of its rows, as the caller's check takes it
 }
 
-// File is one that is no part: an array of all of a split's rows, say.
-type File struct {
-	Name   string `json:"name"` // in the dataset's directory
-	Bytes  int64  `json:"bytes"`
-	Digest string `json:"digest"`
+// Array is a NumPy file of all of a split's rows, in the order of its parts. As
+// a Part its name is that in the dataset's directory.
+type Array struct {
+	Part
+	Shape   []int64  `json:"shape"` // the first is Rows
+	Dtype   string   `json:"dtype"` // as NumPy names it
+	Columns []string `json:"columns"`
 }
 
 // Split is one of a dataset's divisions, and the sums over its parts.
@@ -60,27 +62,33 @@ func (p Part) check(n int64) error {
 	if got, ok := partNumber(p.Name); !ok || got != n {
 		return fmt.Errorf("%.99q is not the name of part %d", p.Name, n)
 	}
+	return p.checkSums()
+}
+
+// checkSums says whether p's numbers can be those of a file.
+func (p Part) checkSums() error {
 	if p.Rows < 0 || p.Bytes < 0 {
 		return fmt.Errorf("%q: a negative number of rows or bytes", p.Name)
 	}
-	return checkDigest(p.Name, p.Digest)
-}
-
-func (f File) check() error {
-	if err := checkName(f.Name); err != nil {
-		return err
-	}
-	if f.Bytes < 0 {
-		return fmt.Errorf("%q: a negative number of bytes", f.Name)
-	}
-	return checkDigest(f.Name, f.Digest)
-}
-
-func checkDigest(name, digest string) error {
-	if digest == "" || len(digest) > mostDigest || strings.ContainsFunc(digest, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return fmt.Errorf("%q: %.99q is not a digest", name, digest)
+	if p.Digest == "" || len(p.Digest) > mostDigest || strings.ContainsFunc(p.Digest, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return fmt.Errorf("%q: %.99q is not a digest", p.Name, p.Digest)
 	}
 	return nil
+}
+
+func (a Array) check() error {
+	if err := checkName(a.Name); err != nil {
+		return err
+	}
+	// A vector has one column, a matrix as many as a row has values.
+	row := int64(1)
+	if len(a.Shape) == 2 {
+		row = a.Shape[1]
+	}
+	if len(a.Shape) < 1 || len(a.Shape) > 2 || a.Shape[0] != a.Rows || row != int64(len(a.Columns)) {
+		return fmt.Errorf("%q: %d rows of %d columns do not have the shape %v", a.Name, a.Rows, len(a.Columns), a.Shape)
+	}
+	return a.checkSums()
 }
 
 // checkName says whether a split or a file may be called that: one step of a

@@ -42,7 +42,7 @@ func TestNamesThatLeadElsewhereAreRefused(t *testing.T) {
 	st := store.New(store.Options{})
 	for _, name := range []string{"", ".", "..", "a/b", "_weir", ".x", "manifest.json", "a\x00", "é", "train"} {
 		p := plan()
-		p.Files = []string{name}
+		p.Arrays = []string{name}
 		_, _, err := dataset.Begin(t.Context(), place(st, t.TempDir()), p, false)
 		if !errors.Is(err, format.ErrUsage) {
 			t.Errorf("%q: %v", name, err)

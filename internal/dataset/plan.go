@@ -18,7 +18,7 @@ type Plan struct {
 	Seed      uint64         // of all that is random
 	Source    []store.Object // in the order in which it is read
 	Splits    []string       // their names, in order
-	Files     []string       // names of what is written besides parts
+	Arrays    []string       // names of the arrays, in the order in which they are written
 }
 
 // planHead is the first line of the plan's file; the source follows, an object
@@ -29,24 +29,24 @@ type planHead struct {
 	Recipe    string   `json:"recipe"`
 	Seed      uint64   `json:"seed"`
 	Splits    []string `json:"splits"`
-	Files     []string `json:"files"`
+	Arrays    []string `json:"arrays"`
 	Source    string   `json:"source"`  // digest
 	Objects   int64    `json:"objects"` // number
 }
 
 func (p Plan) head() planHead {
 	return planHead{Version: manifestVersion, CreatedBy: p.CreatedBy, Recipe: p.Recipe, Seed: p.Seed,
-		Splits: append([]string{}, p.Splits...), Files: append([]string{}, p.Files...), Source: SourceDigest(p.Source), Objects: int64(len(p.Source))}
+		Splits: append([]string{}, p.Splits...), Arrays: append([]string{}, p.Arrays...), Source: SourceDigest(p.Source), Objects: int64(len(p.Source))}
 }
 
-// check says whether names can be those of splits and files.
+// check says whether names can be those of splits and arrays.
 func (p Plan) check(url string) error {
 	err := checkNames("split", p.Splits, mostSplits)
-	if err == nil && len(p.Files) > mostFiles {
-		err = fmt.Errorf("%d files, at most %d can be", len(p.Files), mostFiles)
+	if err == nil && len(p.Arrays) > mostArrays {
+		err = fmt.Errorf("%d arrays, at most %d can be", len(p.Arrays), mostArrays)
 	}
 	if err == nil {
-		err = checkNames("file", slices.Concat(p.Splits, p.Files), mostSplits+mostFiles)
+		err = checkNames("array", slices.Concat(p.Splits, p.Arrays), mostSplits+mostArrays)
 	}
 	if err != nil {
 		return format.Error(format.ErrUsage, "%s: %w", url, err)
@@ -84,7 +84,7 @@ func (d *directory) readPlan(ctx context.Context, o store.Object, source []store
 		if err := j.value(&was); err != nil {
 			return err
 		}
-		if err := (Plan{Splits: was.Splits, Files: was.Files}).check(o.URL); err != nil || was.Version != manifestVersion {
+		if err := (Plan{Splits: was.Splits, Arrays: was.Arrays}).check(o.URL); err != nil || was.Version != manifestVersion {
 			return damaged(o.URL, "not a plan of this weir")
 		}
 		next := func() (l listed, err error) {
@@ -111,7 +111,7 @@ func (h planHead) differs(was planHead, source []store.Object, next func() (list
 	case was.Recipe != h.Recipe:
 		return "it was begun with another recipe: " + firstDifference(was.Recipe, h.Recipe), nil
 	case was.id() != h.id():
-		return "it was begun with another seed, other splits or other files", nil
+		return "it was begun with another seed, other splits or other arrays", nil
 	}
 	return "", nil
 }

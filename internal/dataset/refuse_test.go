@@ -111,7 +111,7 @@ func TestUnfinishedRunOfAnotherPlanIsRefusedByName(t *testing.T) {
 		{func(p *dataset.Plan) { p.Recipe = "read: raw/\nscale: minmax\n" }, `line 2 was "scale: <standard>", it is "scale: minmax"`},
 		{func(p *dataset.Plan) { p.CreatedBy = "weir next" }, "begun by weir test, this is weir next"},
 		{func(p *dataset.Plan) { p.Seed++ }, "another seed"},
-		{func(p *dataset.Plan) { p.Files = nil }, "other files"},
+		{func(p *dataset.Plan) { p.Arrays = nil }, "other arrays"},
 	} {
 		p := plan()
 		c.change(&p)
@@ -124,7 +124,7 @@ func TestUnfinishedRunOfAnotherPlanIsRefusedByName(t *testing.T) {
 		t.Errorf("%d bytes are under lease", used)
 	}
 	other := plan()
-	other.Recipe, other.Splits, other.Files = "other", []string{"a", "b", "c"}, []string{"y.npy"}
+	other.Recipe, other.Splits, other.Arrays = "other", []string{"a", "b", "c"}, []string{"y.npy"}
 	if err := work(t.Context(), at, other, true); err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestClaimOfTheDeadIsTakenOver(t *testing.T) {
 		}
 		// The one that was held for dead finds out before it does harm.
 		refused(t, run.Checkpoint(t.Context(), dataset.Checkpoint{Pass: 1, State: []byte("1")}), dataset.ErrLost)
-		refused(t, run.Finish(t.Context(), dataset.Ending{Schema: schema, Files: []dataset.File{{Name: "X_train.npy", Digest: "0"}}}), dataset.ErrLost)
+		refused(t, run.Finish(t.Context(), dataset.Ending{Schema: schema}), dataset.ErrLost)
 		run.Abort()
 		if err := st.Remove(t.Context(), at.URL+"/_weir/state-000001"); err != nil {
 			t.Fatal(err)

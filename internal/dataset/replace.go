@@ -40,8 +40,8 @@ func (d *directory) clear(ctx context.Context, old store.Object) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range m.Files {
-		if err := d.remove(ctx, f.Name); err != nil {
+	for _, a := range m.Arrays {
+		if err := d.remove(ctx, a.Name); err != nil {
 			return err
 		}
 	}
@@ -65,7 +65,7 @@ func (d *directory) discard(ctx context.Context, was planHead) error {
 	written := func(name string) bool {
 		dir, part, inside := strings.Cut(name, "/")
 		if !inside {
-			return slices.Contains(was.Files, name)
+			return slices.Contains(was.Arrays, name)
 		}
 		_, ok := partNumber(part)
 		return ok && slices.Contains(was.Splits, dir)

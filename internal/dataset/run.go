@@ -26,12 +26,14 @@ type Run struct {
 	ctx   context.Context
 	plan  Plan
 	head  planHead
+	left  bool // there was a run before that was ended early
 
 	step     int64    // of the newest journal, whole or not
 	kept     []record // journals that are there and whole, oldest first
 	splits   []Split  // sums of all parts so far
 	segments int64    // full ones that were written
 	tail     []NewPart
+	arrays   []Part // that were given to Checkpoint
 	over     bool
 }
 
@@ -48,6 +50,7 @@ type Resumed struct {
 	// there is none.
 	StateBytes int64
 	Splits     []Split // their parts so far: the next part's number is Parts
+	Arrays     []Part  // those of Plan.Arrays that are done
 }
 
 // Checkpoint makes c the moment from which a killed run goes on. After an error
@@ -69,8 +72,13 @@ func (r *Run) Checkpoint(ctx context.Context, c Checkpoint) error {
 			}
 		}
 	}
+	for _, a := range c.Arrays {
+		if r.arrays = append(r.arrays, a); !r.planned(r.arrays) {
+			return bug(r.d.url, "array %q is not the next of the plan", a.Name)
+		}
+	}
 	r.step++
-	rec := record{Plan: r.head.id(), Step: r.step, Pass: c.Pass, Cursor: c.Cursor, Segments: r.segments, Splits: sumsOf(r.splits), Tail: r.tail}
+	rec := record{Plan: r.head.id(), Step: r.step, Pass: c.Pass, Cursor: c.Cursor, Segments: r.segments, Splits: sumsOf(r.splits), Tail: r.tail, Arrays: r.arrays}
 	if len(r.kept) > 0 {
 		rec.State = r.kept[len(r.kept)-1].State
 	}
@@ -94,6 +102,16 @@ func (r *Run) Checkpoint(ctx context.Context, c Checkpoint) error {
 	rec.Tail = nil
 	r.kept = append(r.kept, rec)
 	return r.prune(ctx)
+}
+
+// planned says that arrays are the first of the plan's.
+func (r *Run) planned(arrays []Part) bool {
+	for i, a := range arrays {
+		if i == len(r.plan.Arrays) || r.plan.Arrays[i] != a.Name || a.checkSums() != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // flush writes a full segment.
@@ -140,28 +158,27 @@ func (r *Run) Parts(ctx context.Context, take func(split int, p Part) error) err
 type Ending struct {
 	Schema *arrow.Schema
 	Params json.RawMessage // nil: none
-	Files  []File          // those of Plan.Files, committed
+	Arrays []Array         // those of Plan.Arrays, as they were given to Checkpoint
 }
 
 // Finish writes the manifest, which makes the dataset whole, and removes what
-// the run needed. All parts must have been given to Checkpoint. When it fails
+// the run needed. All parts and arrays must have been given to Checkpoint. When it fails
 // or is killed, the same plan's Begin goes on, or finds that all is done.
 func (r *Run) Finish(ctx context.Context, e Ending) error {
 	if r.over {
 		return bug(r.d.url, "a finish after the end")
 	}
 	m := &Manifest{CreatedBy: r.plan.CreatedBy, Seed: r.plan.Seed, Recipe: r.plan.Recipe, Schema: e.Schema,
-		Splits: r.splits, Files: e.Files, Params: e.Params, SourceDigest: r.head.Source}
+		Splits: r.splits, Arrays: e.Arrays, Params: e.Params, SourceDigest: r.head.Source}
 	if err := m.check(r.d.url); err != nil {
 		return err
 	}
-	for i, f := range e.Files {
-		if i >= len(r.plan.Files) || r.plan.Files[i] != f.Name || len(e.Files) != len(r.plan.Files) {
-			return bug(r.d.url, "file %q was not planned", f.Name)
-		}
-	}
 	if err := r.lock.held(ctx); err != nil {
 		return err
+	}
+	same := func(a Array, p Part) bool { return a.Part == p }
+	if len(r.arrays) != len(r.plan.Arrays) || !slices.EqualFunc(e.Arrays, r.arrays, same) {
+		return bug(r.d.url, "%d arrays instead of the %d that were planned, or others", len(e.Arrays), len(r.plan.Arrays))
 	}
 	work, err := r.d.list(ctx, workDir)
 	if err != nil {
@@ -195,6 +212,13 @@ func (r *Run) end(ctx context.Context) error {
 	defer r.lock.drop()
 	if err := r.d.tidy(ctx, r.lock.name()); err != nil {
 		return err
+	}
+	// What a killed process had sent the service may have carried out after
+	// the sweep at the beginning.
+	if r.left && r.d.remote() {
+		if err := r.d.sweep(ctx); err != nil {
+			return err
+		}
 	}
 	if err := r.lock.release(ctx); err != nil {
 		return err

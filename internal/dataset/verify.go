@@ -13,11 +13,11 @@ import (
 	"github.com/weir-data/weir/internal/store"
 )
 
-// Entry is a part or file to be checked.
+// Entry is a part or array to be checked.
 type Entry struct {
-	Split  string       // "" for a file that is no part
+	Split  string       // "" for an array
 	Object store.Object // as it was listed
-	Part                // as the manifest has it; a file has no rows, and its whole name
+	Part                // as the manifest has it; of an array the rows, which are those of parts, are not counted
 }
 
 // Kinds of Finding.
@@ -40,14 +40,14 @@ func (f Finding) String() string { return f.Name + ": " + f.Text }
 // Result is what Verify has seen.
 type Result struct {
 	Manifest *Manifest
-	Parts    int64 // checked, with the other files
+	Parts    int64 // checked, with the arrays
 	Rows     int64 // in parts that are right
 	Bytes    int64
 	Findings map[string]int64 // how many of each kind
 }
 
 // Verify holds a finished dataset against its manifest. Check reads a part, or
-// a file, whole and says what it found; report is told of everything that is
+// an array, whole and says what it found; report is told of everything that is
 // wrong as soon as it is known, and may be nil. What is wrong with the data
 // makes the error format.ErrData, which names the first finding; other errors
 // end the work.
@@ -74,8 +74,8 @@ func Verify(ctx context.Context, at Place, check func(context.Context, Entry) (r
 	if err != nil {
 		return v.Result, err
 	}
-	for _, f := range v.Manifest.Files {
-		if err := v.entry(ctx, "", "", Part{Name: f.Name, Bytes: f.Bytes, Digest: f.Digest}); err != nil {
+	for _, a := range v.Manifest.Arrays {
+		if err := v.entry(ctx, "", "", Part{Name: a.Name, Bytes: a.Bytes, Digest: a.Digest}); err != nil {
 			return v.Result, err
 		}
 	}

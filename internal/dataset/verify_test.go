@@ -29,7 +29,7 @@ func TestVerifyOfAWholeDatasetFindsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		found, r, err := verify(t, at)
-		if err != nil || len(found) != 0 || r.Parts != 10 || r.Rows != rows || r.Manifest == nil {
+		if err != nil || len(found) != 0 || r.Parts != 12 || r.Rows != rows || r.Manifest == nil {
 			t.Errorf("%v %+v %v", found, r, err)
 		}
 	})
@@ -58,17 +58,19 @@ func TestVerifyNamesWhatIsWrong(t *testing.T) {
 	must(os.WriteFile(file("other.npy"), nil, 0o666))
 	must(os.WriteFile(file("report.html"), nil, 0o666))
 	alter("X_train.npy")
+	must(os.Truncate(file("y_train.npy"), 3))
+	must(os.Remove(file("X_val.npy")))
 	found, r, err := verify(t, at)
 	slices.Sort(found)
 	want := []string{"altered X_train.npy", "altered train/part-00001.parquet", "altered val/part-00001.parquet", "extra other.npy",
-		"extra test/part-00003.parquet", "missing train/part-00002.parquet", "truncated val/part-00000.parquet"}
+		"extra test/part-00003.parquet", "missing X_val.npy", "missing train/part-00002.parquet", "truncated val/part-00000.parquet", "truncated y_train.npy"}
 	if !slices.Equal(found, want) {
 		t.Errorf("%v\nwant %v", found, want)
 	}
 	if r.Findings[dataset.Altered] != 3 || r.Rows != 32+4+3*4 {
 		t.Errorf("%+v", r)
 	}
-	if !errors.Is(err, format.ErrData) || !strings.Contains(err.Error(), "train/part-00001.parquet: the digest is") || !strings.HasSuffix(err.Error(), "; in all 1 missing, 1 truncated, 3 altered, 2 extra") {
+	if !errors.Is(err, format.ErrData) || !strings.Contains(err.Error(), "train/part-00001.parquet: the digest is") || !strings.HasSuffix(err.Error(), "; in all 2 missing, 2 truncated, 3 altered, 2 extra") {
 		t.Error(err)
 	}
 }

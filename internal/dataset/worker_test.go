@@ -35,7 +35,7 @@ func plan() dataset.Plan {
 	return dataset.Plan{
 		CreatedBy: "weir test", Recipe: "read: raw/\nscale: <standard>\n", Seed: 1<<63 + 7,
 		Source: []store.Object{{URL: "raw/a.csv", Size: 10, ETag: "1"}, {URL: "raw/b.csv", Size: 20, ETag: `"2"`}},
-		Splits: []string{"train", "val", "test"}, Files: []string{"X_train.npy"},
+		Splits: []string{"train", "val", "test"}, Arrays: []string{"X_train.npy", "y_train.npy", "X_val.npy"},
 	}
 }
 
@@ -76,21 +76,22 @@ func work(ctx context.Context, at dataset.Place, p dataset.Plan, force bool) (er
 			return err
 		}
 	}
-	if pass != 2 {
+	if pass < 2 {
 		if sum, err = w.fit(from, sum); err != nil {
 			return err
 		}
 		from = 0
 	}
-	if err := w.write(from, sum); err != nil {
-		return err
+	if pass < 3 {
+		if err := w.write(from, sum); err != nil {
+			return err
+		}
 	}
-	params := fmt.Appendf(nil, `{"sum": %d}`, sum)
-	file, err := w.put(p.Files[0], []byte("array"))
+	arrays, err := w.arrays(p.Arrays, was.Arrays)
 	if err != nil {
 		return err
 	}
-	return run.Finish(ctx, dataset.Ending{Schema: schema, Params: params, Files: []dataset.File{file}})
+	return run.Finish(ctx, dataset.Ending{Schema: schema, Params: fmt.Appendf(nil, `{"sum": %d}`, sum), Arrays: arrays})
 }
 
 type worker struct {
@@ -136,7 +137,8 @@ func (w *worker) write(from, sum int64) error {
 				return err
 			}
 			w.splits[i].Parts++
-			c.Parts = append(c.Parts, dataset.NewPart{Split: i, Part: dataset.Part{Name: name, Rows: counts[i], Bytes: f.Bytes, Digest: f.Digest}})
+			f.Name, f.Rows = name, counts[i]
+			c.Parts = append(c.Parts, dataset.NewPart{Split: i, Part: f})
 		}
 		if err := w.run.Checkpoint(w.ctx, c); err != nil {
 			return err
@@ -145,8 +147,30 @@ func (w *worker) write(from, sum int64) error {
 	return nil
 }
 
-func (w *worker) put(name string, data []byte) (dataset.File, error) {
-	f := dataset.File{Name: name, Bytes: int64(len(data)), Digest: digestOf(data)}
+// arrays is the third, with a checkpoint after the first two and one at the end.
+func (w *worker) arrays(names []string, done []dataset.Part) (all []dataset.Array, err error) {
+	from := len(done)
+	for i := from; i < len(names); i++ {
+		p, err := w.put(names[i], []byte("array "+names[i]))
+		if err != nil {
+			return nil, err
+		}
+		if done = append(done, p); i != 1 && i != len(names)-1 {
+			continue
+		}
+		if err := w.run.Checkpoint(w.ctx, dataset.Checkpoint{Pass: 3, Arrays: done[from:]}); err != nil {
+			return nil, err
+		}
+		from = len(done)
+	}
+	for _, p := range done {
+		all = append(all, dataset.Array{Part: p, Shape: []int64{0, 2}, Dtype: "float32", Columns: []string{"a", "b"}})
+	}
+	return all, nil
+}
+
+func (w *worker) put(name string, data []byte) (dataset.Part, error) {
+	f := dataset.Part{Name: name, Bytes: int64(len(data)), Digest: digestOf(data)}
 	out, err := w.at.Store.Create(w.ctx, w.at.URL+"/"+name, w.share)
 	if err != nil {
 		return f, err

@@ -111,6 +111,14 @@ type Dataset interface {
 	Open(ctx context.Context, share *mem.Budget, from stream.Cursor, waits *stream.Waits) (stream.Stream, error)
 }
 
+// Divider is a Dataset that several streams may read side by side, each from a
+// cursor of its own: to begin in the middle costs at most one group.
+type Divider interface {
+	Dataset
+	// Divide is the same reading with other threads.
+	Divide(threads int) Dataset
+}
+
 // Info describes a dataset.
 type Info struct {
 	Objects   int

@@ -40,6 +40,8 @@ func top() []key[Recipe] {
 		{name: "seed", at: func(r *Recipe) any { return &r.Seed }, doc: "seed of all that is drawn at random; default: 0"},
 		{name: "label", at: func(r *Recipe) any { return &r.Label }, doc: "the column that models learn: it is passed through as it is"},
 		{name: "keep", at: func(r *Recipe) any { return &r.Keep }, doc: "other columns, names or globs, that are passed through as they are"},
+		{name: "fit_from", at: func(r *Recipe) any { return &r.FitFrom },
+			doc: "parameters, as 'weir fit' writes them, or a prepared directory: the fit continues theirs with the rows read; stages must be as they were, or none"},
 		{name: "read", doc: "what to read", need: true, keys: []key[Recipe]{
 			{name: "paths", at: func(r *Recipe) any { return &r.Read.Paths }, need: true, doc: "files, directories, globs or s3:// prefixes"},
 			{name: "format", at: func(r *Recipe) any { return &r.Read.Format }, doc: "read the files as this format; default: recognised"},

@@ -155,8 +155,9 @@ func (p *printer) rules(indent int, rules []scale.Rule) {
 	}
 }
 
-// bare is what needs no quotes anywhere in YAML.
-var bare = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_/.*:+%-]*$|^[0-9][A-Za-z0-9_.:+%-]*$`)
+// bare is what needs no quotes anywhere in YAML: with a digit in front, only
+// sizes, since dates, times and some numbers are not texts to version 1.1.
+var bare = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_/.*:+%-]*$|^[0-9]+(\.[0-9]+)?([KMGT]i?B|%)$`)
 
 // quote writes a text so that YAML gives it back, the tools that read version
 // 1.1 included.

@@ -32,6 +32,7 @@ type Recipe struct {
 	Seed    uint64   // of all that is drawn at random
 	Label   string   // the column that models learn
 	Keep    []string // other columns, names or globs, that are passed through
+	FitFrom string   // parameters, or a prepared directory, whose fit is continued; empty: none
 	Read    Read
 	Split   split.Config // its Seed is the Recipe's, which SplitConfig fills in
 	Stages  []Stage

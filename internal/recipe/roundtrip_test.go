@@ -34,7 +34,7 @@ func random(rnd *rand.Rand) *Recipe {
 	}
 	pick := func(of ...string) string { return of[rnd.IntN(len(of))] }
 	r := &Recipe{
-		Memory: pick("", "512MiB", "50%", "1.5 GB", "7"), Threads: rnd.IntN(3), Seed: rnd.Uint64() >> rnd.IntN(64), Label: pick("", word()), Keep: some(),
+		Memory: pick("", "512MiB", "50%", "1.5 GB", "7"), Threads: rnd.IntN(3), Seed: rnd.Uint64() >> rnd.IntN(64), Label: pick("", word()), Keep: some(), FitFrom: pick("", word()),
 		Read: Read{
 			Paths: append(some(), word()), Format: pick("", word()), Columns: some(), Schema: pick("", word()), Sample: pick("", "all", "4MiB"),
 			Field: pick("", word()), Delimiter: pick("", "tab", ";", "#", " ", "'", "0", "\t"), NoHeader: rnd.IntN(2) == 0, Nulls: append(some(), pick("", "x"))[:rnd.IntN(2)],

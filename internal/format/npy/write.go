@@ -91,11 +91,20 @@ func (m *matrix) row() int { return m.values() * m.width }
 
 // header is the file's front for a number of rows.
 func (m *matrix) header(rows int64) []byte {
-	shape := fmt.Sprintf("(%d, %d)", rows, m.values())
 	if m.vector {
-		shape = fmt.Sprintf("(%d,)", rows)
+		return Header(m.typ, rows)
 	}
-	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", m.descr, shape)
+	return Header(m.typ, rows, int64(m.values()))
+}
+
+// Header is the front of a file that holds an array of numbers or truth values
+// in C order, of one dimension or two; the values follow.
+func Header(t arrow.DataType, shape ...int64) []byte {
+	text := fmt.Sprintf("(%d,)", shape[0])
+	if len(shape) > 1 {
+		text = fmt.Sprintf("(%d, %d)", shape[0], shape[1])
+	}
+	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descrs[t.ID()], text)
 	const front = 10
 	out := append([]byte(magic), 1, 0, headerSize-front, 0)
 	out = append(out, dict...)

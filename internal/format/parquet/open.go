@@ -3,6 +3,7 @@ package parquet
 import (
 	"context"
 
+	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/stream"
 )
@@ -59,6 +60,13 @@ func (d *dataset) Open(ctx context.Context, share *mem.Budget, from stream.Curso
 		out = append(out, stream.Prefetch(s, laneQueue, waits))
 	}
 	return stream.Interleave(out), nil
+}
+
+// Divide makes dataset a format.Divider.
+func (d *dataset) Divide(threads int) format.Dataset {
+	out := *d
+	out.opt.Threads = threads
+	return &out
 }
 
 // groupMemory is what the batches of one row group take, generously.

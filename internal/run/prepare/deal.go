@@ -68,22 +68,22 @@ func (d *dealer) of(s int) []int32 {
 
 func (d *dealer) close() { d.lease.Release() }
 
-// runs calls use for the rows of a batch, in order, as many at a time as lie
-// in one object, but at most mostRows: from which row of the batch, how many,
-// and where in which object they begin. Before is where the batch begins.
-func runs(b *stream.Batch, before stream.Cursor, use func(from, n, object int, row int64) error) error {
-	rows := int(b.Rows())
+// runs calls use for n rows of a batch from a row on, in order, as many at a
+// time as lie in one object, but at most mostRows: from which row of the batch,
+// how many, and where in which object they begin. Before is where the batch
+// begins.
+func runs(b *stream.Batch, before stream.Cursor, from, n int, use func(from, n, object int, row int64) error) error {
 	if b.Objects != nil {
-		for i, object := range b.Objects {
-			if err := use(i, 1, object, 0); err != nil {
+		for i, object := range b.Objects[from : from+n] {
+			if err := use(from+i, 1, object, 0); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	object, row := b.First(before)
-	for from := 0; from < rows; from += mostRows {
-		if err := use(from, min(mostRows, rows-from), object, row+int64(from)); err != nil {
+	for end := from + n; from < end; from += mostRows {
+		if err := use(from, min(mostRows, end-from), object, row+int64(from)); err != nil {
 			return err
 		}
 	}

@@ -28,11 +28,15 @@ type fitting struct {
 	deal   *dealer
 	at     stream.Cursor
 	saved  time.Time
+	ruler  ruler
+	spans  spans
+	span   span // under way
 }
 
 // stateExtra is what a saved fit has beside what the fit holds.
 func (w *work) stateExtra() int64 {
-	return 128<<10 + 1<<10*int64(w.reading.Schema().NumFields()) + w.assign.Cost()
+	spans := w.reading.Info().InMemory / w.Write.PartSize * int64(16+4*len(w.assign.Names()))
+	return 128<<10 + 1<<10*int64(w.reading.Schema().NumFields()) + 2*w.assign.Cost() + 3*spans
 }
 
 // hungry says that the fit can use more memory than it needs.
@@ -42,22 +46,19 @@ func (w *work) hungry() bool {
 		slices.ContainsFunc(w.Scale.Impute, func(r scale.Rule) bool { return r.Do == "median" || r.Do == "most_frequent" })
 }
 
-// fitTarget prepares the first pass. A fit's share is followed by one as large
-// to save it in.
+// fitTarget prepares the first pass.
 func (w *work) fitTarget(_ context.Context, in *arrow.Schema) (run.Prepared, error) {
-	floor := w.design.Floor(w.Run.Options.Threads)
-	least := 2*(floor+floor/8) + 2*w.stateExtra() + dealBytes + 2*w.assign.Cost()
+	p := w.fitMemory()
 	// What is too little for the second pass is refused before the first: its
 	// columns are about those of the source. Those that cannot be written as
 	// they are will have been encoded by then.
-	if second, err := w.writeMemory(in, w.needs(in, &scale.Params{})); err == nil {
-		least = max(least, second.Least)
+	sizes := w.groupSizes()
+	if least, _, err := w.writeMemory(in, &scale.Params{}, sizes[len(sizes)-1], min(w.Run.Options.Threads, run.WorkerThreads)); err == nil {
+		p.Least = max(p.Least, least, w.arraysLeast(in))
+		p.Most = max(p.Most, p.Least)
 	}
-	most := least
-	if w.hungry() {
-		most = 1 << 50
-	}
-	return run.Prepared{Least: least, Most: most, Open: w.openFit}, nil
+	p.Open = w.openFit
+	return p, nil
 }
 
 func (w *work) openFit(ctx context.Context, share *mem.Budget) (run.Sink, error) {
@@ -82,16 +83,27 @@ func (f *fitting) open(share *mem.Budget) (err error) {
 	if f.shares[1], err = share.Carve("checkpoint", share.Free()); err != nil {
 		return err
 	}
+	f.ruler = ruler{scales: newScales(f.reading.Schema(), f.reading.Schema()), size: f.work.Write.PartSize}
+	f.span = span{Piece: run.Piece{From: f.at}, rows: make([]int64, len(f.assign.Names()))}
 	threads := f.Run.Options.Threads
 	if !f.from.Going {
-		f.fit, err = f.design.NewFit(f.shares[0], threads, nil)
+		f.fit, err = f.design.NewFit(f.shares[0], threads, f.Prior)
 		return err
 	}
 	return f.restore(threads)
 }
 
-// restore goes on with a fit that was saved: the length of the Assigner's
-// state, that state, the fit's.
+// fitState is what stands before the fit in a saved state, with its length.
+type fitState struct {
+	Assign []byte        `json:"assign,omitempty"` // the Assigner's
+	Spans  spans         `json:"spans"`
+	From   stream.Cursor `json:"from"` // of the span under way, as the rest
+	Skip   int64         `json:"skip"`
+	Rows   []int64       `json:"rows"`
+	Weight int64         `json:"weight"`
+}
+
+// restore goes on with a fit that was saved.
 func (f *fitting) restore(threads int) error {
 	block, err := f.block(f.from.StateBytes)
 	if err != nil {
@@ -103,15 +115,18 @@ func (f *fitting) restore(threads int) error {
 		return err
 	}
 	n, k := binary.Uvarint(text)
-	if k <= 0 || n > uint64(len(text)-k) {
+	var head fitState
+	if k <= 0 || n > uint64(len(text)-k) || json.Unmarshal(text[k:k+int(n)], &head) != nil || len(head.Rows) != len(f.span.rows) {
 		return format.Error(format.ErrData, "%s: the state of a checkpoint is damaged; --force begins anew", f.Out)
 	}
-	if n > 0 {
-		if err := f.assign.Restore(text[k : k+int(n)]); err != nil {
+	if head.Assign != nil {
+		if err := f.assign.Restore(head.Assign); err != nil {
 			return err
 		}
 	}
-	f.fit, err = f.design.Restore(bytes.NewReader(text[k+int(n):]), f.shares[0], threads, nil)
+	f.spans, f.ruler.weight = head.Spans, head.Weight
+	f.span = span{Piece: run.Piece{From: head.From, Skip: head.Skip}, rows: head.Rows}
+	f.fit, err = f.design.Restore(bytes.NewReader(text[k+int(n):]), f.shares[0], threads, f.Prior)
 	return err
 }
 
@@ -126,17 +141,21 @@ func (f *fitting) block(n int64) (*mem.Block, error) {
 
 // Write adds the train rows of a batch.
 func (f *fitting) Write(b *stream.Batch) error {
-	err := runs(b, f.at, func(from, n, object int, row int64) error {
-		rec := b.Record.NewSlice(int64(from), int64(from+n))
-		defer rec.Release()
-		if err := f.deal.deal(rec, object, row); err != nil {
-			return err
+	if err := f.checkLabels(b, f.at); err != nil {
+		return err
+	}
+	err := runs(b, f.at, 0, int(b.Rows()), func(from, n, object int, row int64) error {
+		for n > 0 {
+			k, full, err := f.add(b.Record, from, n, object, row)
+			if err != nil {
+				return err
+			}
+			from, n, row = from+k, n-k, row+int64(k)
+			if full {
+				f.endSpan(b, from)
+			}
 		}
-		rows := f.deal.of(f.train)
-		if len(rows) == n {
-			rows = nil
-		}
-		return f.fit.Add(rec, object, row, rows)
+		return nil
 	})
 	if err != nil {
 		return err
@@ -148,9 +167,44 @@ func (f *fitting) Write(b *stream.Batch) error {
 	return f.save()
 }
 
+// add adds n rows, or as many as the span under way takes; full: it ends.
+func (f *fitting) add(rec arrow.RecordBatch, from, n, object int, row int64) (took int, full bool, err error) {
+	part := rec.NewSlice(int64(from), int64(from+n))
+	defer func() { part.Release() }()
+	if took, full = f.ruler.take(part, f.deal.weights); took < n {
+		part.Release()
+		part = rec.NewSlice(int64(from), int64(from+took))
+	}
+	if err := f.deal.deal(part, object, row); err != nil {
+		return 0, false, err
+	}
+	for i := range f.span.rows {
+		f.span.rows[i] += int64(len(f.deal.of(i)))
+	}
+	rows := f.deal.of(f.train)
+	if len(rows) == took {
+		rows = nil
+	}
+	return took, full, f.fit.Add(part, object, row, rows)
+}
+
+// endSpan begins the next span at a row of a batch.
+func (f *fitting) endSpan(b *stream.Batch, row int) {
+	f.spans = f.spans.add(f.span)
+	f.span.Piece = run.Piece{From: f.at, Skip: int64(row)}
+	if int64(row) == b.Rows() {
+		f.span.Piece = run.Piece{From: b.After}
+	}
+	clear(f.span.rows)
+}
+
 // save makes a checkpoint.
 func (f *fitting) save() error {
-	head := f.assign.State()
+	head, err := json.Marshal(fitState{Assign: f.assign.State(), Spans: f.spans, From: f.span.From, Skip: f.span.Skip,
+		Rows: f.span.rows, Weight: f.ruler.weight})
+	if err != nil {
+		return err
+	}
 	head = append(binary.AppendUvarint(nil, uint64(len(head))), head...)
 	count := format.Counter{Writer: io.Discard}
 	if err := f.fit.Save(&count); err != nil {
@@ -180,6 +234,9 @@ func (f *fitting) Close() error {
 	}
 	if f.state.Params, err = f.params.Encode(); err != nil {
 		return err
+	}
+	if f.state.Spans = f.spans; total(f.span.rows) > 0 {
+		f.state.Spans = f.spans.add(f.span)
 	}
 	text, err := json.Marshal(f.state)
 	if err != nil {

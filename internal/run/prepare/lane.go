@@ -27,6 +27,7 @@ const (
 // lane is what one split's rows go through: pieces, batches, parts.
 type lane struct {
 	prefix string // URL of its directory, with a slash
+	split  int    // its index
 	next   int64  // number of the next part
 	schema *arrow.Schema
 	writer format.Writer
@@ -38,6 +39,7 @@ type lane struct {
 	batches     *mem.Budget  // all lanes'
 	idle        func() error // waits until nothing is being written
 	transform   *scale.Transform
+	look        *looking
 
 	pieces []arrow.RecordBatch // of the batch being gathered
 	rows   int
@@ -152,6 +154,7 @@ func (l *lane) flush() error {
 	l.pieces, l.rows, l.weight = l.pieces[:0], 0, 0
 	l.busy = stream.Async(func() error {
 		defer rec.Release()
+		l.look.wrote(l.split, rec)
 		return file.Write(&stream.Batch{Record: rec})
 	})
 	return nil
@@ -226,9 +229,8 @@ func (l *lane) end() (*ending, error) {
 	if err := l.wait(); err != nil || l.part == nil {
 		return nil, err
 	}
-	e := &ending{part: l.part}
+	e := &ending{part: l.part, split: l.split}
 	l.part = nil
-	l.next++
 	e.closed = stream.Async(func() error {
 		made, err := e.file.Close()
 		e.rows = made.Rows

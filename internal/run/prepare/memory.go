@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/run"
 	"github.com/weir-data/weir/internal/stage/scale"
 	"github.com/weir-data/weir/internal/store"
 )
@@ -31,18 +32,19 @@ func (n needs) sum(lanes int) int64 {
 	return n.transform + n.deal + n.batches + n.out*int64(lanes)
 }
 
-// needs counts what does not depend on the row group.
-func (w *work) needs(out *arrow.Schema, p *scale.Params) needs {
+// needs counts what does not depend on the row group, for a writer of so many
+// threads.
+func (w *work) needs(out *arrow.Schema, p *scale.Params, threads int) needs {
 	lanes := int64(len(w.assign.Names()))
 	least, most := store.WriteCost(w.Out)
-	floor := w.design.TransformFloor(p, w.Run.Options.Threads)
+	floor := w.design.TransformFloor(p, threads)
 	fields := int64(0)
 	for _, f := range out.Fields() {
 		fields += int64(leaves(f.Type))
 	}
 	row := int64(newScales(w.reading.Schema(), out).fixed)
 	return needs{
-		transform: floor + p.Size(),
+		transform: floor + p.Size() + w.lookCost(out),
 		deal:      dealBytes + 2*w.assign.Cost(),
 		// A batch of each, one that is joined, one that is transformed; the
 		// pieces of small batches are rounded up for every column.
@@ -63,7 +65,8 @@ func leaves(t arrow.DataType) int {
 	return n
 }
 
-// groupSizes are the row groups that come into question, the largest first.
+// groupSizes are the row groups that come into question, the largest first: a
+// sixteenth of --memory at most, whatever threads there are.
 func (w *work) groupSizes() []int64 {
 	switch {
 	case w.state.Group > 0:
@@ -72,25 +75,41 @@ func (w *work) groupSizes() []int64 {
 		return []int64{w.Write.RowGroup}
 	}
 	var out []int64
-	for g := w.firstGroup(); g >= leastGroup; g /= 2 {
-		out = append(out, g)
+	for g := int64(mostGroup); g >= leastGroup; g /= 2 {
+		if g <= max(w.Run.Memory/16, leastGroup) {
+			out = append(out, g)
+		}
 	}
 	return out
 }
 
-// firstGroup is the row group that --memory stands for, whatever threads there
-// are: a sixteenth of it.
-func (w *work) firstGroup() int64 {
-	g := int64(mostGroup)
-	for g > leastGroup && g > w.Run.Memory/16 {
-		g /= 2
+// writeMemory is what a writer of so many threads needs for a row group.
+func (w *work) writeMemory(out *arrow.Schema, p *scale.Params, group int64, threads int) (least, most int64, err error) {
+	_, files, err := w.laneOptions(out, group, threads)
+	if err != nil {
+		return 0, 0, err
 	}
-	return g
+	n, lanes := w.needs(out, p, threads), len(files)
+	least = n.sum(lanes) + total(files)
+	return least, least + int64(lanes)*(n.outMost-n.out) + moreBatches, nil
+}
+
+// chooseGroup takes the largest row group that there is room for, and the
+// smallest where there is none for any.
+func (w *work) chooseGroup(out *arrow.Schema, p *scale.Params) error {
+	room := w.reading.Room(w.Run)
+	for _, w.state.Group = range w.groupSizes() {
+		least, _, err := w.writeMemory(out, p, w.state.Group, run.WorkerThreads)
+		if err != nil || least <= room {
+			return err
+		}
+	}
+	return nil
 }
 
 // laneOptions are the options of every lane where the largest split has row
 // groups of so many bytes, and the memory of its files.
-func (w *work) laneOptions(out *arrow.Schema, group int64) (opts []format.WriteOptions, bytes []int64, err error) {
+func (w *work) laneOptions(out *arrow.Schema, group int64, threads int) (opts []format.WriteOptions, bytes []int64, err error) {
 	names := w.assign.Names()
 	heaviest := 0
 	if len(w.Split.Weights) > 0 {
@@ -99,7 +118,7 @@ func (w *work) laneOptions(out *arrow.Schema, group int64) (opts []format.WriteO
 	row := int64(newScales(w.reading.Schema(), out).fixed)
 	for i := range names {
 		opt := w.Write
-		opt.RowGroup = group
+		opt.RowGroup, opt.Threads = group, threads
 		switch {
 		case heaviest > 0:
 			opt.RowGroup = int64(float64(group) * float64(w.Split.Weights[i]) / float64(heaviest))
@@ -114,4 +133,11 @@ func (w *work) laneOptions(out *arrow.Schema, group int64) (opts []format.WriteO
 		opts, bytes = append(opts, opt), append(bytes, least)
 	}
 	return opts, bytes, nil
+}
+
+func total(n []int64) (sum int64) {
+	for _, v := range n {
+		sum += v
+	}
+	return sum
 }

@@ -37,13 +37,21 @@ type Config struct {
 
 	Split split.Config // its seed is Seed
 	Scale scale.Config
+	Prior *scale.Params // whose fit is continued; its rules and dtype are taken where Scale has none; nil: none
 
-	// Writer writes the parts: Parquet. PartSize is the bytes of rows, as
-	// Arrow and of all splits together, that one part of each split is made
-	// of; 0: 256 MiB. RowGroup is that of the largest split; 0: 16 MiB, or
-	// less where the memory is less. Steady is set, Threads are those of Run.
+	// Writer writes the parts: Parquet. PartSize is the bytes of rows, as they
+	// are read and of all splits together, that one part of each split is made
+	// of; 0: a 32nd of the source, but 64 MiB to 256 MiB. RowGroup is that of
+	// the largest split; 0: a 16th of the memory, but 1 MiB to 16 MiB. Steady
+	// and Threads are set.
 	Writer format.Writer
 	Write  format.WriteOptions
+	// Npy writes arrays of every split beside its parts, in a third pass: X of
+	// the features and, where there is a label, y.
+	Npy bool
+	// Shapes counts how the values of a few columns are distributed, before
+	// and after.
+	Shapes bool
 
 	Recipe  string
 	Seed    uint64
@@ -60,14 +68,17 @@ type Report struct {
 	Finished bool
 	Fit      run.Report // the first pass; zero where a run before had done it
 	Write    run.Report // the second
+	Arrays   run.Report // the third, of all splits together; zero where Npy is not set too
 	Splits   []dataset.Split
 	Params   *scale.Params // what is known of the columns of the train split
+	Look     Look          // what the columns looked like
 }
 
 // The passes, as checkpoints number them.
 const (
-	passFit   = 1
-	passWrite = 2
+	passFit    = 1
+	passWrite  = 2
+	passArrays = 3
 )
 
 // work is a preparation under way.
@@ -81,6 +92,7 @@ type work struct {
 	from    *dataset.Resumed
 	params  *scale.Params
 	state   state // of the second pass
+	look    *looking
 }
 
 // Run prepares. On an error what was done up to the last checkpoint stays, for
@@ -129,10 +141,7 @@ func besides(err error, cost int64) error {
 // plan looks at the source and at what is to be done with it.
 func plan(ctx context.Context, c Config) (*work, error) {
 	c.Split.Seed = c.Seed
-	c.Write.Steady, c.Write.Threads = true, c.Run.Options.Threads
-	if c.Write.PartSize == 0 {
-		c.Write.PartSize = 256 << 20
-	}
+	c.Write.Steady = true
 	if c.Every == 0 {
 		c.Every = 30 * time.Second
 	}
@@ -142,12 +151,23 @@ func plan(ctx context.Context, c Config) (*work, error) {
 		return nil, err
 	}
 	w.Run.Planned = w.reading
+	if w.Write.PartSize == 0 {
+		w.Write.PartSize = partSize(w.reading.Info())
+	}
 	if w.assign, err = w.assigner(); err != nil {
 		return nil, err
 	}
 	w.train = max(0, slices.Index(w.assign.Names(), "train"))
-	w.design, err = scale.Plan(w.reading.Schema(), c.Scale)
+	if w.design, err = w.newDesign(); err == nil && c.Npy {
+		err = w.planArrays()
+	}
 	return w, err
+}
+
+// partSize is what suits a source: enough parts for many threads, but not
+// small ones.
+func partSize(source format.Info) int64 {
+	return max(64<<20, min(source.InMemory/32, 256<<20))
 }
 
 // assigner makes one that has seen no rows.
@@ -161,13 +181,13 @@ func (w *work) assigner() (*split.Assigner, error) {
 
 // plan is what the dataset knows the run by.
 func (w *work) plan() dataset.Plan {
-	return dataset.Plan{CreatedBy: w.Version, Recipe: w.Recipe, Seed: w.Seed, Source: w.reading.Objects(), Splits: w.assign.Names()}
+	return dataset.Plan{CreatedBy: w.Version, Recipe: w.Recipe, Seed: w.Seed, Source: w.reading.Objects(), Splits: w.assign.Names(), Arrays: w.arrayNames()}
 }
 
 // passes does what is left to do.
 func (w *work) passes(ctx context.Context) (rep Report, err error) {
 	c := w.Run
-	if w.from.Pass != passWrite {
+	if w.from.Pass < passWrite {
 		c.Sink, c.From = w.fitTarget, w.from.Cursor
 		if rep.Fit, err = run.Scan(ctx, c); err != nil {
 			return rep, err
@@ -181,37 +201,42 @@ func (w *work) passes(ctx context.Context) (rep Report, err error) {
 		return rep, err
 	}
 	rep.Params = w.params
-	c.Sink, c.From = w.writeTarget, w.from.Cursor
-	if rep.Write, err = run.Scan(ctx, c); err != nil {
-		return rep, err
-	}
-	rep.Splits = w.data.Splits()
 	out, err := w.design.Out(w.params)
 	if err != nil {
 		return rep, err
 	}
+	if w.look, err = w.newLooking(out); err != nil {
+		return rep, err
+	}
+	if w.from.Pass != passArrays {
+		if rep.Write, err = w.write(ctx, out); err != nil {
+			return rep, err
+		}
+	}
+	rep.Splits = w.data.Splits()
+	rep.Look = w.looked(out)
 	// Of a state the spelling is another.
 	params, err := w.params.Encode()
 	if err != nil {
 		return rep, err
 	}
-	return rep, w.data.Finish(ctx, dataset.Ending{Schema: out, Params: params})
+	end := dataset.Ending{Schema: out, Params: params}
+	if w.Npy {
+		if rep.Arrays, end.Arrays, err = w.writeArrays(ctx, out); err != nil {
+			return rep, err
+		}
+	}
+	return rep, w.data.Finish(ctx, end)
 }
 
 // state is what the second pass goes on with.
 type state struct {
-	// Skip is the rows behind the checkpoint's cursor that are done.
-	Skip int64 `json:"skip"`
 	// Group is the bytes of a row group of the largest split; 0: not chosen.
 	Group  int64           `json:"row_group"`
+	Spans  spans           `json:"spans"`
 	Assign []byte          `json:"assign,omitempty"` // the Assigner's
 	Params json.RawMessage `json:"params"`
-}
-
-// encodeState is the state of a moment of the second pass.
-func (w *work) encodeState() ([]byte, error) {
-	w.state.Assign = w.assign.State()
-	return json.Marshal(w.state)
+	Look   *lookState      `json:"look,omitempty"`
 }
 
 // resume takes the second pass up.

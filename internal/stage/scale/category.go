@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/mem"
 )
 
 // compareFor is the order of a column's categories: numbers by value, text by
@@ -74,6 +75,14 @@ func (t *table) commonText(compare func(a, b string) int) string {
 func (f *Fit) deriveTexts(c *column, p *Column, prior *Column) error {
 	w := c.work
 	compare := compareFor(w.field.Type)
+	full, old := false, map[string]bool{}
+	add := func(value string, n int64) { full = full || !c.table.add([]byte(value), uint64(n)) }
+	if prior != nil {
+		prior.counts(func(value string, n int64) {
+			add(value, n)
+			old[value] = true
+		})
+	}
 	switch w.impute {
 	case mostFrequent:
 		fill := c.table.commonText(compare)
@@ -87,18 +96,13 @@ func (f *Fit) deriveTexts(c *column, p *Column, prior *Column) error {
 	if w.encode != onehot && w.encode != ordinal {
 		return nil
 	}
-	full := false
-	if n := c.nulls + c.nans; p.FillText != nil && n > 0 {
-		full = !c.table.add([]byte(*p.FillText), uint64(n))
+	if n := p.Nulls + p.NaNs; p.FillText != nil && n > 0 {
+		add(*p.FillText, n)
 	}
-	old := map[string]bool{}
-	if prior != nil {
-		for _, k := range prior.Categories {
-			full = full || !c.table.add([]byte(k.Value), uint64(k.Count))
-			old[k.Value] = true
-		}
+	if full && (f.d.lump || c.table.n <= f.d.most) {
+		return format.Error(mem.ErrTooSmall, "more than %d categories with those of before, which is all that the memory holds; use hash:N, or raise --memory", c.table.n)
 	}
-	if full || c.table.n > f.d.most && !f.d.lump {
+	if c.table.n > f.d.most && !f.d.lump {
 		return format.Error(format.ErrData, "%d categories, at most %d are allowed; raise the bound, let the rest be other, or use hash:N", c.table.n, f.d.most)
 	}
 	return f.choose(c, p, prior, old, compare)

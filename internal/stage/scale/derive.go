@@ -47,46 +47,6 @@ func (f *Fit) Params() (*Params, error) {
 	return p, nil
 }
 
-// continues checks that prior was fitted in the same way.
-func (d *Design) continues(prior *Params) error {
-	if prior == nil {
-		return nil
-	}
-	for i := range d.cols {
-		w := &d.cols[i]
-		name := w.field.Name
-		if w.passed() {
-			continue
-		}
-		if w.ranked() || w.impute == mostFrequent {
-			return format.Error(format.ErrUsage, "column %q: a fit with robust, median or most_frequent cannot be continued; fit all rows anew", name)
-		}
-		if err := w.same(prior.Column(name)); err != nil {
-			return err
-		}
-		if c := prior.Column(name); c.Other > 0 {
-			return format.Error(format.ErrUsage, "column %q: the parameters do not know its rare categories, so the fit cannot be continued; fit all rows anew", name)
-		}
-		if c := prior.Column(name); w.numeric() && c.Count > 0 && (c.Mean == nil || c.M2 == nil || c.Min == nil || c.Max == nil) {
-			return format.Error(format.ErrUsage, "column %q: the parameters lack its mean, m2, min or max, so the fit cannot be continued", name)
-		}
-	}
-	return nil
-}
-
-// same says that c has the rules of w.
-func (w *work) same(c *Column) error {
-	if c == nil {
-		return format.Error(format.ErrUsage, "column %q is not in the parameters", w.field.Name)
-	}
-	for i, had := range [...]string{c.Scale, c.Impute, c.Encode} {
-		if had != w.rules[i] && !(i == 0 && w.scale == noScale && (had == "" || had == "none")) {
-			return format.Error(format.ErrUsage, "column %q: %q is asked, the parameters are of %q", w.field.Name, w.rules[i], had)
-		}
-	}
-	return nil
-}
-
 // derive makes the parameters of one column.
 func (f *Fit) derive(c *column, prior *Column) (Column, error) {
 	w := c.work
@@ -146,18 +106,6 @@ func (f *Fit) deriveNumbers(c *column, p *Column, prior *Column) error {
 	return c.scaled(p, &a)
 }
 
-// resume adds what an earlier fit had found.
-func (m *moments) resume(c *Column) {
-	if c.Mean != nil && c.M2 != nil {
-		m.whole(c.Count, *c.Mean, 0, *c.M2)
-	} else if c.Count > 0 {
-		m.count, m.wide = m.count+c.Count, true
-	}
-	if c.Min != nil && c.Max != nil {
-		m.open.min, m.open.max = least(m.open.min, *c.Min), largest(m.open.max, *c.Max)
-	}
-}
-
 // imputed finds what stands for missing values, and counts it in.
 func (c *column) imputed(p *Column, a *filled) error {
 	if c.work.impute == noImpute {
@@ -182,11 +130,9 @@ func (c *column) imputed(p *Column, a *filled) error {
 	if a.copies == 0 {
 		return nil
 	}
-	k, n := float64(a.copies), a.n
-	d := a.fill - a.mean
-	a.n = n + k
-	a.m2 += float64(float64(d*d)*n) * (k / a.n)
-	a.mean += float64(d * (k / a.n))
+	a.n += float64(a.copies)
+	c.moments.whole(int64(a.copies), a.fill, 0, 0) // not from the mean, which is rounded
+	a.mean, a.m2 = c.moments.spread()
 	a.min, a.max = least(a.min, a.fill), largest(a.max, a.fill)
 	return nil
 }

@@ -105,10 +105,10 @@ func (d *Design) Floor(threads int) int64 {
 
 // NewFit begins a fit that may use share whole. A prior, if not nil, is
 // continued: its counts, means and categories are as if its rows had been seen
-// first; medians and most frequent values cannot be, which is ErrUsage.
+// first; what cannot be is ErrUsage, see Continues.
 func (d *Design) NewFit(share *mem.Budget, threads int, prior *Params) (*Fit, error) {
 	threads = max(1, threads)
-	if err := d.continues(prior); err != nil {
+	if err := d.Continues(prior); err != nil {
 		return nil, err
 	}
 	if need := d.Floor(threads); share.Free() < need {

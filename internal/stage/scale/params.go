@@ -239,36 +239,27 @@ func (c *Column) validCategories(w *work) error {
 		return nil
 	}
 	seen := make(map[string]bool, min(len(c.Categories), 1<<16))
+	left, imputed := c.Count-c.Other, int64(0)
+	if c.FillText != nil {
+		imputed = c.Nulls + c.NaNs
+		left += imputed
+	}
 	for _, k := range c.Categories {
 		if k.Count < 0 || seen[k.Value] || !utf8.ValidString(k.Value) {
 			return format.Error(format.ErrData, "category %q: is there twice, is no text, or has %d rows", k.Value, k.Count)
 		}
 		seen[k.Value] = true
+		if c.FillText != nil && k.Value == *c.FillText && k.Count < imputed && c.Other == 0 {
+			return format.Error(format.ErrData, "category %q: %d rows, but %d were imputed", k.Value, k.Count, imputed)
+		}
+		if left -= k.Count; left < 0 {
+			break
+		}
+	}
+	if left != 0 {
+		return format.Error(format.ErrData, "its categories do not have as many rows as it has values")
 	}
 	return nil
-}
-
-// Design is what p was fitted for, for columns of in: those of p with rules
-// must be there; others are passed through as they are.
-func (p *Params) Design(in *arrow.Schema) (*Design, error) {
-	d, err := Plan(in, Config{Dtype: p.Dtype})
-	if err != nil {
-		return nil, err
-	}
-	for i := range p.Columns {
-		c := &p.Columns[i]
-		if c.Scale == "" && c.Impute == "" && c.Encode == "" {
-			continue
-		}
-		at := in.FieldIndices(c.Name)
-		if len(at) == 0 {
-			return nil, format.Error(format.ErrUsage, "column %q is not there, but the parameters have it", c.Name)
-		}
-		if d.cols[at[0]], err = c.work(in.Field(at[0])); err != nil {
-			return nil, format.Error(format.ErrUsage, "column %q: %w", c.Name, err)
-		}
-	}
-	return d, d.check()
 }
 
 // finitePointer is &v, or nil where v is no finite number.

@@ -3,6 +3,7 @@ package scale
 import (
 	"math"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,7 +53,8 @@ func (w *work) counted() bool {
 
 // strict says that an infinite value is an error.
 func (w *work) strict() bool {
-	return w.scale != noScale && w.scale != log1p && w.scale != clip || w.impute == mean || w.impute == median
+	free := w.scale == log1p || w.scale == clip
+	return w.scale != noScale && !free || w.impute == mean || w.impute == median || w.impute != noImpute && !w.texts() && !free
 }
 
 // Plan resolves the rules of c for columns of in. What cannot be done is
@@ -115,12 +117,12 @@ func keeps(names []string, c Config) ([]bool, error) {
 
 // matches is the places of the columns of a name or glob.
 func matches(names []string, p string) ([]int, error) {
+	if i := slices.Index(names, p); i >= 0 {
+		return []int{i}, nil
+	}
 	var out []int
 	for i, name := range names {
 		ok, err := path.Match(p, name)
-		if name == p {
-			return []int{i}, nil
-		}
 		if err != nil {
 			return nil, format.Error(format.ErrUsage, "%q is not a pattern: %w", p, err)
 		}

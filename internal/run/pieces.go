@@ -1,0 +1,326 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/format/layout"
+	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/stream"
+)
+
+// Piece is rows of a dataset that follow each other: Rows of them, Skip rows
+// behind a cursor.
+type Piece struct {
+	From       stream.Cursor
+	Skip, Rows int64
+}
+
+// Worker makes a result of the rows of a piece, one piece after the other.
+type Worker[R any] interface {
+	// Begin begins the piece of an index.
+	Begin(piece int) error
+	// Write takes n rows of a batch from a row on; the batch begins behind
+	// before. It borrows the batch.
+	Write(b *stream.Batch, before stream.Cursor, from, n int) error
+	// End ends the piece.
+	End() (R, error)
+	// Close gives all memory back but that of results. A piece under way is
+	// given up.
+	Close()
+}
+
+// Workshop says what is to be done with pieces.
+type Workshop[R any] struct {
+	// Pieces follow each other without a gap.
+	Pieces []Piece
+	// Alone says that one worker must see all pieces.
+	Alone bool
+	// Memory is what a worker of so many threads cannot do without, and what
+	// makes it faster.
+	Memory func(threads int) (least, most int64)
+	// Open makes a worker of so many threads. The share is its alone.
+	Open func(ctx context.Context, share *mem.Budget, threads int) (Worker[R], error)
+	// Take gets the results in the order of the pieces. Drop gets those that
+	// are not taken because of an error.
+	Take func(piece int, r R) error
+	Drop func(R)
+	// Settle waits for what Take left to be done. It is called at the end, also
+	// after an error, before workers are closed.
+	Settle func() error
+}
+
+const (
+	// strandThreads are best for a worker and its reader: more wait for each
+	// other too often.
+	strandThreads = 2
+	// WorkerThreads are the most of a worker.
+	WorkerThreads = 4
+)
+
+// Pieces reads pieces of a planned dataset, several side by side where threads
+// and memory allow it and c.Planned can be divided. c.Sink and c.From are not
+// used. Otherwise it is as Scan.
+func Pieces[R any](ctx context.Context, c Config, w Workshop[R]) (Report, error) {
+	s := &scan{start: time.Now(), Reading: c.Planned}
+	c.Log = orDiscard(c.Log)
+	s.Config, s.before = c, c.Budget.Leased()
+	p := &pieces[R]{scan: s, Workshop: w}
+	if err := p.open(ctx); err != nil {
+		return Report{}, err
+	}
+	s.flowing = time.Now()
+	s.bad.n, s.bad.reading = 0, true
+	s.sampler = sample(s.observer())
+	defer s.sampler.stop()
+	err := p.work(ctx)
+	if e := p.Settle(); err == nil {
+		err = e
+	}
+	p.close()
+	s.waited = time.Duration(p.waited.Load()) / time.Duration(len(p.strands))
+	rep := s.report()
+	if err != nil {
+		return rep, advise(err, c.Memory, 2*int64(len(p.strands)))
+	}
+	return rep, nil
+}
+
+// Room is what the budget leaves for a sink, beside what planning left on the
+// heap and what reading cannot do without.
+func (r *Reading) Room(c Config) int64 {
+	var live int64
+	if c.Heap != nil {
+		live = c.Heap()
+	}
+	return c.Budget.Limit() - heapExtra(live) - max(r.data.Floor(), leastData)
+}
+
+// Info is what the descriptions say.
+func (r *Reading) Info() format.Info { return r.data.Info() }
+
+// pieces is one call under way.
+type pieces[R any] struct {
+	*scan
+	Workshop[R]
+	strands []*strand[R]
+	mu      sync.Mutex
+	waited  atomic.Int64 // nanoseconds in Next, of all strands
+}
+
+// strand is one worker and its reader.
+type strand[R any] struct {
+	p      *pieces[R]
+	data   format.Dataset
+	shares [2]*mem.Budget // of the reader and of the worker
+	worker Worker[R]
+
+	in   stream.Stream // nil: none is open
+	next int           // the piece that in goes on with
+	b    *stream.Batch // being given to the worker
+	used int           // of its rows
+	at   stream.Cursor // behind the batch before
+}
+
+// open divides budget and threads. There are as many strands as threads make
+// sense for, and as fit.
+func (p *pieces[R]) open(ctx context.Context) error {
+	var live int64
+	if p.Heap != nil {
+		live = p.Heap()
+	}
+	p.heap = heapExtra(live)
+	threads := max(1, p.Options.Threads)
+	most := 1
+	if p.divides() {
+		most = max(1, min(threads/strandThreads, len(p.Workshop.Pieces)))
+	}
+	room := p.Budget.Limit() - p.heap
+	for n := most; ; n-- {
+		data, each := p.data, threads
+		if n > 1 {
+			each = (threads + n - 1) / n
+			data = p.data.(format.Divider).Divide(each)
+		}
+		floor := max(data.Floor(), leastData)
+		workers := min(each, WorkerThreads)
+		least, most := p.Workshop.Memory(workers)
+		rest := room/int64(n) - floor - least
+		if rest < 0 && n > 1 {
+			continue
+		}
+		if rest < 0 {
+			need := floor + heapAdvice(live)
+			return &TooSmallError{Memory: p.Config.Memory, Need: need, Write: least, Try: Base + need + least}
+		}
+		p.pace()
+		more := min(rest/2, most-least)
+		for range n {
+			if err := p.add(ctx, data, floor+rest-more, least+more, workers); err != nil {
+				p.close()
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// divides says that beginning in the middle costs little beside a piece.
+func (p *pieces[R]) divides() bool {
+	_, ok := p.data.(format.Divider)
+	return ok && !p.Alone && !p.SkipBad && len(p.Workshop.Pieces) > 1 && p.data.Info().LargestIn*4 <= p.data.Info().InMemory
+}
+
+func (p *pieces[R]) add(ctx context.Context, data format.Dataset, read, work int64, threads int) (err error) {
+	s := &strand[R]{p: p, data: data, next: -1}
+	p.strands = append(p.strands, s)
+	if s.shares[0], err = p.Budget.Carve("reading", read); err != nil {
+		return err
+	}
+	if s.shares[1], err = p.Budget.Carve("writing", work); err != nil {
+		return err
+	}
+	s.worker, err = p.Open(ctx, s.shares[1], threads)
+	return err
+}
+
+func (p *pieces[R]) close() {
+	for _, s := range p.strands {
+		s.close()
+		if s.worker != nil {
+			s.worker.Close()
+		}
+		for _, b := range s.shares {
+			b.Close()
+		}
+	}
+}
+
+// work has all pieces done, and takes the results.
+func (p *pieces[R]) work(ctx context.Context) error {
+	next, state := 0, atomic.Int64{}
+	ordered := stream.NewOrdered(len(p.strands), 2*len(p.strands),
+		func(context.Context) (stream.Task[strand[R], R], error) {
+			if next == len(p.Workshop.Pieces) {
+				return nil, io.EOF
+			}
+			next++
+			return pieceTask[R]{ctx, next - 1}, nil
+		},
+		func() *strand[R] { return p.strands[state.Add(1)-1] }, p.Drop, new(stream.Waits))
+	defer ordered.Close()
+	for i := 0; ; i++ {
+		r, err := ordered.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := p.Take(i, r); err != nil {
+			return err
+		}
+	}
+}
+
+// pieceTask is a piece to be done.
+type pieceTask[R any] struct {
+	ctx   context.Context
+	piece int
+}
+
+func (t pieceTask[R]) Step(ctx context.Context, s *strand[R]) (r R, last bool, err error) {
+	// It ends when the caller's context does, and when another piece failed.
+	own, cancel := context.WithCancel(t.ctx)
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
+	r, err = s.do(own, t.piece)
+	return r, true, err
+}
+
+func (t pieceTask[R]) Drop() {}
+
+// do does one piece.
+func (s *strand[R]) do(ctx context.Context, i int) (none R, err error) {
+	piece := s.p.Workshop.Pieces[i]
+	if err := s.worker.Begin(i); err != nil {
+		return none, err
+	}
+	skip := int64(0)
+	if s.in == nil || s.next != i {
+		s.close()
+		if s.in, err = s.data.Open(ctx, s.shares[0], piece.From, &s.p.waits); err != nil {
+			return none, err
+		}
+		s.at, skip = piece.From, piece.Skip
+	}
+	s.next = i + 1
+	for left := piece.Rows; left > 0; {
+		n, err := s.give(ctx, skip, left)
+		if err != nil {
+			return none, err
+		}
+		skip, left = max(0, skip-n), left-max(0, n-skip)
+	}
+	return s.worker.End()
+}
+
+// give gives the worker rows of a batch, at most so many behind those to skip,
+// and returns how many it went on by.
+func (s *strand[R]) give(ctx context.Context, skip, most int64) (int64, error) {
+	if s.b == nil {
+		asked := time.Now()
+		b, err := s.in.Next(ctx)
+		s.p.waited.Add(int64(time.Since(asked)))
+		if errors.Is(err, io.EOF) {
+			return 0, format.Error(format.ErrData, "the source has fewer rows than before")
+		}
+		if err != nil {
+			return 0, err
+		}
+		s.b, s.used = b, 0
+	}
+	rows := s.b.Rows() - int64(s.used)
+	from, n := s.used+int(min(skip, rows)), min(rows, skip+most)
+	s.used += int(n)
+	if k := n - skip; k > 0 {
+		if err := s.worker.Write(s.b, s.at, from, int(k)); err != nil {
+			return 0, err
+		}
+		s.p.count(s.b, k)
+	}
+	if int64(s.used) == s.b.Rows() {
+		s.at = s.b.After
+		s.b.Release()
+		s.b = nil
+	}
+	return n, nil
+}
+
+// count counts rows of a batch that were written.
+func (p *pieces[R]) count(b *stream.Batch, rows int64) {
+	p.sampler.bytes.Add(int64(float64(layout.Size(b.Record)) * float64(rows) / float64(b.Rows())))
+	p.sampler.rows.Add(rows)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.batches++
+	p.pace()
+	p.leased = max(p.leased, p.Budget.Leased())
+}
+
+// close ends the reading.
+func (s *strand[R]) close() {
+	if s.b != nil {
+		s.b.Release()
+		s.b = nil
+	}
+	if s.in != nil {
+		s.in.Close()
+		s.in = nil
+	}
+}

@@ -1,0 +1,138 @@
+package prepare
+
+import (
+	"context"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/stage/scale"
+	"github.com/weir-data/weir/internal/stream"
+)
+
+// writer deals the rows of spans out to lanes, one for each split.
+type writer struct {
+	*writing
+	ctx       context.Context
+	heap      *mem.Lease // of parameters, and of what is looked at
+	batches   *mem.Budget
+	transform *scale.Transform
+	deal      *dealer
+	scales    *scales
+	lanes     []*lane
+	look      *looking // of the span under way
+}
+
+// open divides the share.
+func (w *writer) open(share *mem.Budget, threads int) error {
+	n := w.needs(w.out, w.params, threads)
+	opts, bytes, err := w.laneOptions(w.out, w.state.Group, threads)
+	if err != nil {
+		return err
+	}
+	lanes := int64(len(opts))
+	spare := share.Limit() - n.sum(len(opts)) - total(bytes)
+	outs := n.out + min(n.outMost-n.out, max(0, spare)/2/lanes)
+	for i, name := range w.assign.Names() {
+		l := &lane{prefix: strings.TrimRight(w.Out, "/") + "/" + name + "/", split: i,
+			schema: w.out, writer: w.Writer, opt: opts[i], ctx: w.ctx, store: w.Store, idle: w.idle}
+		w.lanes = append(w.lanes, l)
+		if l.files, err = share.Carve("writing "+name, bytes[i]); err != nil {
+			return err
+		}
+		if l.outs, err = share.Carve("output "+name, outs); err != nil {
+			return err
+		}
+	}
+	if w.deal, err = newDealer(w.ctx, w.assign, share); err != nil {
+		return err
+	}
+	if w.heap, err = share.Acquire(w.ctx, w.params.Size()+w.lookCost(w.out)); err != nil {
+		return err
+	}
+	if w.transform, err = w.design.NewTransform(w.params, share, threads); err != nil {
+		return err
+	}
+	if w.batches, err = share.Carve("batches", share.Free()); err != nil {
+		return err
+	}
+	for _, l := range w.lanes {
+		l.batches, l.transform = w.batches, w.transform
+	}
+	w.scales = newScales(w.reading.Schema(), w.out)
+	return nil
+}
+
+// Begin begins a span.
+func (w *writer) Begin(piece int) error {
+	w.look = w.another(w.out)
+	for i, l := range w.lanes {
+		l.next, l.look = w.first[piece][i], w.look
+	}
+	return nil
+}
+
+// Write deals out rows of a batch.
+func (w *writer) Write(b *stream.Batch, before stream.Cursor, from, n int) error {
+	return runs(b, before, from, n, func(from, n, object int, row int64) error {
+		rec := b.Record.NewSlice(int64(from), int64(from+n))
+		defer rec.Release()
+		return w.rows(rec, object, row)
+	})
+}
+
+func (w *writer) rows(rec arrow.RecordBatch, object int, row int64) error {
+	w.scales.weigh(w.deal.weights, rec)
+	if err := w.deal.deal(rec, object, row); err != nil {
+		return err
+	}
+	w.look.read(rec, w.deal.of(w.train))
+	for i, l := range w.lanes {
+		if err := l.add(rec, w.deal.of(i), w.deal.weights); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// End ends the parts of a span.
+func (w *writer) End() (r result, err error) {
+	for _, l := range w.lanes {
+		e, err := l.end()
+		if err != nil {
+			r.drop()
+			return result{}, err
+		}
+		if e != nil {
+			r.parts = append(r.parts, e)
+		}
+	}
+	r.look, r.assign = w.look, w.assign.State()
+	return r, nil
+}
+
+// idle waits until nothing is being written.
+func (w *writer) idle() error {
+	for _, l := range w.lanes {
+		if err := l.wait(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close gives all memory back; parts under way are left out.
+func (w *writer) Close() {
+	for _, l := range w.lanes {
+		l.close()
+	}
+	if w.transform != nil {
+		w.transform.Close()
+	}
+	w.batches.Close()
+	w.heap.Release()
+	if w.deal != nil {
+		w.deal.close()
+	}
+}

@@ -1,0 +1,493 @@
+"""Both ends of the wire: a child that makes up its batches, and the package's side of it, under everything that can happen to them."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import logging
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "python"))
+
+from weir._transport import Batch, ChildError, End, HeldError, Transport, TransportError  # noqa: E402
+
+MIB = 1 << 20
+GONE = 5  # seconds; the promise is 2, and the machine may be busy
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The child."""
+    out = tmp_path_factory.mktemp("wiretest") / "wiretest"
+    subprocess.run(["go", "build", "-o", out, "./internal/feed/wire/wiretest"], cwd=ROOT, check=True, env=os.environ | {"CGO_ENABLED": "0"})
+    return str(out)
+
+
+@pytest.fixture
+def transport(program: str) -> Iterator[Callable[..., Transport]]:
+    """Makes transports that are closed after the test; none may leave a process behind."""
+    made: list[Transport] = []
+
+    def make(ahead: int = 4, **config: Any) -> Transport:
+        t = Transport([program], {"arena": MIB, "samples": 100, "rows": 10, "width": 3, "at": -1} | config, ahead=ahead)
+        made.append(t)
+        return t
+
+    yield make
+    pids = [t._child._process.pid for t in made if t._child is not None]
+    for t in made:
+        t.close()
+    assert not [p for p in pids if alive(p)]
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def gone(pid: int) -> bool:
+    """Whether a process ends soon."""
+    until = time.monotonic() + GONE
+    while alive(pid):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def batches(t: Transport) -> Iterator[Batch]:
+    """The batches up to the end of the epoch."""
+    while not isinstance(item := t.next(), End):
+        yield item
+
+
+def samples(t: Transport) -> list[int]:
+    return [int(y) for b in batches(t) for y in b.arrays()["y"]]
+
+
+def test_batches_are_seen_where_they_lie(transport: Callable[..., Transport]) -> None:
+    t = transport(samples=25)
+    t.begin(2, 0)
+    seen = 0
+    for b in batches(t):
+        a = b.arrays()
+        assert a["x"].shape == (b.rows, 3) and a["x"].dtype == np.float32 and a["x"].flags.c_contiguous and a["x"].flags.writeable
+        i = np.arange(seen, seen + b.rows)
+        assert (a["x"] == (2e6 + i[:, None] * 100 + np.arange(3)).astype(np.float32)).all()
+        assert (a["y"] == i).all()
+        seen += b.rows
+        assert (b.epoch, b.position, b.extra) == (2, seen, {"from": 0})
+        assert a["x"].__array_interface__["data"][0] == b.address == b.buffer().address
+        assert [(n.name, n.dtype) for n in b.tensors] == [("x", "float32"), ("y", "int64")]
+    assert seen == 25
+
+
+def test_end_of_epoch_and_the_next_one_ahead(transport: Callable[..., Transport]) -> None:
+    t = transport(onward=True)
+    t.begin(3, 95)
+    assert isinstance(t.next(), Batch)
+    assert t.next() == End(3, 100, None)
+    first = t.next()
+    assert isinstance(first, Batch) and (first.epoch, first.position) == (4, 10)
+
+
+def test_records_are_arrow_without_a_copy(transport: Callable[..., Transport]) -> None:
+    t = transport(records=True, samples=25)
+    t.begin(1, 0)
+    got = []
+    for b in batches(t):
+        r = b.record()
+        r.validate(full=True)
+        assert b.address <= r.column(0).buffers()[1].address < b.address + b.nbytes
+        got.append(r)
+        del b
+    table = pa.Table.from_batches(got)
+    assert table["id"].to_pylist() == list(range(25))
+    assert table["text"].to_pylist() == [None if i % 3 == 0 else f"sample {i} of epoch 1" for i in range(25)]
+
+
+def test_views_keep_the_batch_and_only_views_do(transport: Callable[..., Transport]) -> None:
+    t = transport()
+    t.begin(0, 0)
+    released = t._child.released  # type: ignore[union-attr]
+    makers: list[Callable[[Batch], Any]] = [
+        lambda b: b.arrays()["x"],
+        lambda b: b.arrays()["x"][2:, 1],
+        np.asarray,
+        lambda b: b.buffer().slice(8, 8),
+        lambda b: memoryview(b.arrays()["y"]),
+    ]
+    try:
+        import torch  # noqa: PLC0415
+    except ImportError:
+        pass
+    else:
+        makers.append(lambda b: torch.from_numpy(b.arrays()["x"])[1:])
+    for make in makers:
+        before = list(released)
+        batch = t.next()
+        assert isinstance(batch, Batch)
+        number, view = batch.id, make(batch)
+        del batch
+        assert number not in released or number in before
+        del view
+        assert number in released
+
+
+def test_an_array_outlives_the_child(transport: Callable[..., Transport]) -> None:
+    t = transport()
+    t.begin(0, 0)
+    x = next(batches(t)).arrays()["x"]
+    t.close()
+    del t
+    gc.collect()
+    assert x[1].tolist() == [100, 101, 102]
+    x += 1
+    assert x[1].tolist() == [101, 102, 103]
+
+
+@pytest.mark.parametrize("ahead", [1, 2, 7, 64])
+@pytest.mark.parametrize("arena", [2 * 4096, 3 * 4096, MIB])
+def test_every_pace_gives_every_sample_once(transport: Callable[..., Transport], ahead: int, arena: int) -> None:
+    t = transport(ahead, arena=arena, samples=1000)
+    for epoch in range(2):
+        t.begin(epoch, 0)
+        assert samples(t) == list(range(1000))
+
+
+def test_a_new_beginning_drops_what_was_under_way(transport: Callable[..., Transport]) -> None:
+    t = transport(samples=1000, arena=5 * 4096)
+    for start in range(0, 900, 30):
+        t.begin(0, start)
+        taken = [b.position for b in itertools.islice(batches(t), 3)]
+        assert taken == [start + 10, start + 20, start + 30]
+    t.begin(0, 990)
+    assert samples(t) == list(range(990, 1000))
+
+
+def test_holding_too_much_is_said_and_can_be_mended(transport: Callable[..., Transport]) -> None:
+    t = transport(ahead=16, arena=5 * 4096)
+    t.begin(0, 0)
+    held = []
+    with pytest.raises(HeldError, match=r"^you hold 5 batches \(20 KiB\) of a buffer of 20 KiB, and the next one needs 208 B: drop"):
+        held.extend(batches(t))
+    with pytest.raises(HeldError):
+        t.next()
+    assert t.report()["pid"] == t.describe()["pid"]
+    assert [b.position for b in held] == [10, 20, 30, 40, 50]
+    del held[1:]
+    assert [b.position for b in batches(t)] == [60, 70, 80, 90, 100]
+    t.begin(0, 0)  # one batch of another run is held, and does no harm
+    assert samples(t) == list(range(100))
+    assert held[0].arrays()["y"].tolist() == list(range(10))
+
+
+def test_batches_in_cycles_are_not_held(transport: Callable[..., Transport]) -> None:
+    t = transport(arena=3 * 4096)
+    t.begin(0, 0)
+    gc.disable()
+    try:
+        for b in batches(t):
+            ring: list[Any] = [b]
+            ring.append(ring)
+            del b, ring
+    finally:
+        gc.enable()
+
+
+def test_a_batch_larger_than_the_buffer_is_an_error(transport: Callable[..., Transport]) -> None:
+    t = transport(arena=4096, rows=1000, samples=1000)
+    t.begin(0, 0)
+    with pytest.raises(ChildError, match="a batch needs 19") as e:
+        t.next()
+    assert e.value.kind == "memory"
+
+
+def test_the_childs_errors_are_exceptions(transport: Callable[..., Transport]) -> None:
+    t = transport(what="data", at=25)
+    t.begin(0, 0)
+    assert [b.position for b in itertools.islice(batches(t), 2)] == [10, 20]
+    with pytest.raises(ChildError, match=r"^made up: row 25: it is damaged$") as e:
+        t.next()
+    assert e.value.kind == "data"
+    with pytest.raises(TransportError, match="closed: begin anew"):
+        t.next()
+    t.begin(0, 30)
+    assert len(samples(t)) == 70
+
+
+@pytest.mark.parametrize(
+    ("what", "text"),
+    [
+        ("panic", "a bug in weir, please report it: made up"),
+        ("crash", "exit code 2; it wrote:\npanic: made up crash"),
+        ("exit", "exit code 7; it wrote:\nmade up exit"),
+    ],
+)
+def test_a_bug_in_the_child_is_an_exception_with_its_text(transport: Callable[..., Transport], what: str, text: str) -> None:
+    t = transport(what=what, at=5)
+    t.begin(0, 0)
+    with pytest.raises(TransportError) as e:
+        t.next()
+    assert text in str(e.value)
+
+
+def test_a_killed_child_is_an_exception(transport: Callable[..., Transport]) -> None:
+    t = transport(pause=50_000_000)
+    t.begin(0, 0)
+    t.next()
+    os.kill(t.describe()["pid"], signal.SIGKILL)
+    with pytest.raises(TransportError, match="was killed by SIGKILL"):
+        samples(t)
+    t.begin(0, 80)
+    assert samples(t) == list(range(80, 100))
+
+
+def test_a_program_that_is_not_there(tmp_path: Path) -> None:
+    t = Transport([str(tmp_path / "nothing")], {})
+    with pytest.raises(FileNotFoundError):
+        t.begin(0, 0)
+    wrong = Transport(["sh", "-c", "echo wrong program >&2; exit 3"], {})
+    with pytest.raises(TransportError, match="exit code 3; it wrote:\nwrong program"):
+        wrong.begin(0, 0)
+
+
+def test_messages_go_to_the_log(transport: Callable[..., Transport], caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "weir"):
+        transport().describe()
+    assert [(r.levelname, r.message) for r in caplog.records] == [("INFO", "wiretest is here")]
+
+
+def test_a_report_loses_no_batches(transport: Callable[..., Transport]) -> None:
+    t = transport(ahead=8)
+    t.begin(0, 0)
+    got = []
+    for b in batches(t):
+        got.append(b.position)
+        assert t.report() == {"pid": t.describe()["pid"]}
+    assert got == list(range(10, 101, 10))
+
+
+def test_threads_share_a_transport(transport: Callable[..., Transport]) -> None:
+    t = transport(samples=20_000, arena=40 * 4096)
+    t.begin(0, 0)
+    got: list[int] = []
+
+    def take() -> None:
+        while not isinstance(b := t.next(), End):
+            got.extend(b.arrays()["y"].tolist())
+            del b
+        ends.append(1)
+
+    ends: list[int] = []
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    while not ends:
+        time.sleep(0.01)
+    t.close()
+    for thread in threads:
+        thread.join(GONE)
+        assert not thread.is_alive()
+    assert sorted(got) == list(range(20_000))
+
+
+def test_close_wakes_a_thread_that_waits(transport: Callable[..., Transport]) -> None:
+    t = transport(what="stuck", at=0)
+    t.begin(0, 0)
+    said: list[str] = []
+
+    def take() -> None:
+        try:
+            t.next()
+        except TransportError as e:
+            said.append(str(e))
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    time.sleep(0.1)
+    pid = t._child._process.pid  # type: ignore[union-attr]
+    t.close()
+    thread.join(GONE)
+    assert said == ["the loader was closed"] and gone(pid)
+    t.close()
+
+
+def forked(f: Callable[[], None]) -> int:
+    """The exit status of f in a forked process, which ends as Python programs do."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            f()
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def test_a_forked_process_has_a_child_of_its_own(transport: Callable[..., Transport]) -> None:
+    t = transport()
+    t.begin(0, 0)
+    kept = t.next()
+    pid = t.describe()["pid"]
+
+    def there() -> None:
+        nonlocal kept
+        del kept
+        with pytest.raises(TransportError, match="begin anew"):
+            t.next()
+        t.begin(0, 50)
+        assert t.describe()["pid"] != pid
+        assert samples(t) == list(range(50, 100))
+        t.close()
+
+    assert forked(there) == 0
+    assert isinstance(kept, Batch) and kept.arrays()["y"].tolist() == list(range(10))
+    assert samples(t) == list(range(10, 100))
+    assert t.describe()["pid"] == pid
+
+
+def script(program: str, text: str, **config: Any) -> subprocess.Popen[str]:
+    """Another Python with a transport t."""
+    full = {"arena": MIB, "samples": 100, "rows": 10, "width": 3, "at": -1} | config
+    head = f"""
+        import os, signal, sys, threading, time
+        from weir._transport import *
+        t = Transport([{program!r}], {full!r}, ahead=4)
+        t.begin(0, 0)
+        pid = t.describe()["pid"]
+        print(pid, flush=True)
+    """
+    return subprocess.Popen(
+        [sys.executable, "-X", "dev", "-W", "error", "-c", textwrap.dedent(head) + textwrap.dedent(text)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "python")},
+        start_new_session=True,
+    )
+
+
+def first_line(p: subprocess.Popen[str]) -> str:
+    assert p.stdout is not None
+    return p.stdout.readline().strip()
+
+
+@pytest.mark.parametrize("what", ["", "stuck"])
+def test_a_killed_parent_takes_the_child_along(program: str, what: str) -> None:
+    with script(program, "t.next(); print('took'); time.sleep(60)", what=what, at=50) as p:
+        pid = int(first_line(p))
+        p.kill()
+        assert gone(pid)
+
+
+def test_the_child_ends_although_a_fork_keeps_the_socket(program: str) -> None:
+    """The fork is made behind Python's back, as C libraries do: no handler closes the socket in it."""
+    text = """
+        import ctypes
+        if ctypes.PyDLL(None).fork() == 0:
+            time.sleep(60)
+            os._exit(0)
+        time.sleep(60)
+    """
+    with script(program, text) as p:
+        try:
+            pid = int(first_line(p))
+            time.sleep(0.3)
+            p.kill()
+            assert gone(pid)
+        finally:
+            os.killpg(p.pid, signal.SIGKILL)
+
+
+ENDINGS = {
+    "end": "b = t.next(); x = b.arrays()",
+    "exception": "b = t.next(); raise SystemExit(0)",
+    "cycle": "b = t.next(); ring = [b, t]; ring.append(ring); del b, t",
+    "thread": "b = t.next(); threading.Thread(target=lambda: (time.sleep(0.2), t.next()), daemon=True).start()",
+    "fork": "b = t.next(); p = os.fork(); p and os.waitpid(p, 0)",
+    "global": "import builtins; builtins.kept = (t, t.next())",
+}
+
+
+@pytest.mark.parametrize("how", ENDINGS)
+def test_a_parent_ends_quietly_and_the_child_with_it(program: str, how: str) -> None:
+    with script(program, ENDINGS[how]) as p:
+        out, err = p.communicate(timeout=60)
+    assert (p.returncode, err) == (0, "")
+    assert gone(int(out.split()[0]))
+
+
+def test_interrupts_lose_nothing(program: str) -> None:
+    """Ctrl-C, again and again, for the whole group: the child does not mind, and what comes after is what would have come."""
+    text = """
+        position = interrupts = 0
+        while True:
+            try:
+                while not isinstance(b := t.next(), End):
+                    assert b.position == position + 10, (b.position, position)
+                    position = b.position
+                    del b
+                break
+            except KeyboardInterrupt:
+                interrupts += 1
+            except TransportError as e:
+                assert "interrupted" in str(e), e
+                t.begin(0, position)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        print(position, interrupts, t.describe()["pid"] == pid, flush=True)
+    """
+    # A batch that was received when the interrupt came, before Python had stored it anywhere, is begun anew by the loader from its last
+    # position; here the interrupts come while it waits, where nothing is ever lost.
+    with script(program, text, samples=400, pause=20_000_000) as p:
+        first_line(p)
+        for _ in range(10):
+            time.sleep(0.05)
+            os.killpg(p.pid, signal.SIGINT)
+        out, err = p.communicate(timeout=60)
+    position, interrupts, same = out.split()
+    assert (position, same, err) == ("400", "True", "") and int(interrupts) > 0
+
+
+def resident() -> tuple[int, int]:
+    """KiB of memory, and open descriptors."""
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4, len(os.listdir("/proc/self/fd"))
+
+
+def test_opening_and_closing_leaves_nothing(program: str) -> None:
+    def cycle(n: int) -> None:
+        for i in range(n):
+            t = Transport([program], {"arena": MIB, "samples": 100, "rows": 10, "width": 3, "at": -1}, ahead=4)
+            t.begin(0, 0)
+            kept = t.next()
+            if i % 2:
+                t.close()
+            del t, kept
+
+    cycle(20)
+    memory, files = resident()
+    cycle(int(os.environ.get("WEIR_CYCLES", "60")))
+    after, files_after = resident()
+    assert files_after == files
+    assert after - memory < 2048, f"{after - memory} KiB more"
+    children = subprocess.run(["ps", "--no-headers", "--ppid", str(os.getpid()), "-o", "comm"], capture_output=True, text=True, check=False)
+    assert "wiretest" not in children.stdout
