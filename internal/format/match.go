@@ -18,23 +18,32 @@ func Match(names, patterns []string) ([]int, error) {
 		return out, nil
 	}
 	seen := make([]bool, len(names))
+	places := make(map[string][]int, len(names))
+	for i, name := range names {
+		places[name] = append(places[name], i)
+	}
 	for _, p := range patterns {
-		hits := 0
-		for i, name := range names {
-			ok, err := path.Match(p, name)
-			if err != nil {
-				return nil, Error(ErrUsage, "%q is not a pattern: %w", p, err)
-			}
-			if ok || name == p {
-				hits++
-				if !seen[i] {
-					seen[i] = true
-					out = append(out, i)
+		hits := places[p]
+		if strings.ContainsAny(p, `*?[\`) {
+			hits = nil
+			for i, name := range names {
+				ok, err := path.Match(p, name)
+				if err != nil {
+					return nil, Error(ErrUsage, "%q is not a pattern: %w", p, err)
+				}
+				if ok || name == p {
+					hits = append(hits, i)
 				}
 			}
 		}
-		if hits == 0 {
+		if len(hits) == 0 {
 			return nil, Error(ErrUsage, "no column matches %q; it has %s", p, list(names))
+		}
+		for _, i := range hits {
+			if !seen[i] {
+				seen[i] = true
+				out = append(out, i)
+			}
 		}
 	}
 	return out, nil

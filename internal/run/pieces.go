@@ -158,8 +158,10 @@ func (p *pieces[R]) open(ctx context.Context) error {
 			need := floor + heapAdvice(live)
 			return &TooSmallError{Memory: p.Config.Memory, Need: need, Write: least, Try: Base + need + least}
 		}
+		more := slack(rest*int64(n), threads)
+		p.heap, rest = p.heap+more, rest-more/int64(n)
 		p.pace()
-		more := min(rest/2, most-least)
+		more = min(rest/2, most-least)
 		for range n {
 			if err := p.add(ctx, data, floor+rest-more, least+more, workers); err != nil {
 				p.close()

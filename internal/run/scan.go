@@ -110,9 +110,10 @@ func (s *scan) carve(p Prepared) (err error) {
 		need := floor + heapAdvice(live)
 		return &TooSmallError{Memory: s.Memory, Need: need, Write: p.Least, Try: Base + need + p.Least}
 	}
-	s.heap = extra
+	more := slack(rest, s.Options.Threads)
+	s.heap, rest = extra+more, rest-more
 	s.pace()
-	more := min(rest/2, p.Most-p.Least)
+	more = min(rest/2, p.Most-p.Least)
 	if s.sinkShare, err = s.Budget.Carve("writing", p.Least+more); err != nil {
 		return err
 	}

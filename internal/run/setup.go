@@ -99,6 +99,12 @@ func heapExtra(live int64) int64 {
 	return max(0, live-freeHeap) / 4 * 5
 }
 
+// slack is what of the memory that is to spare goes to the Go runtime: where
+// many threads work, a heap that just fits is collected all the time.
+func slack(spare int64, threads int) int64 {
+	return min(spare/8, int64(max(1, threads))*2<<20)
+}
+
 // heapStep makes heapAdvice coarse, so that the number told today also covers
 // tomorrow's slightly different heap.
 const heapStep = 4 << 20

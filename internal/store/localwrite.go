@@ -78,7 +78,13 @@ func (o *localOutput) Write(p []byte) (int, error) {
 	if o.ctx.Err() != nil {
 		return 0, stopped(o.url, o.ctx)
 	}
-	n, err := o.buf.Write(p)
+	var n int
+	var err error
+	if len(p) < localBuffer/4 {
+		n, err = o.buf.Write(p)
+	} else if err = o.buf.Flush(); err == nil { // long pieces are not copied
+		n, err = o.file.Write(p)
+	}
 	o.size += int64(n)
 	o.stats.Written.Add(int64(n))
 	if err != nil {

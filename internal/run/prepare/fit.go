@@ -171,7 +171,7 @@ func (f *fitting) Write(b *stream.Batch) error {
 func (f *fitting) add(rec arrow.RecordBatch, from, n, object int, row int64) (took int, full bool, err error) {
 	part := rec.NewSlice(int64(from), int64(from+n))
 	defer func() { part.Release() }()
-	if took, full = f.ruler.take(part, f.deal.weights); took < n {
+	if took, full = f.ruler.take(part); took < n {
 		part.Release()
 		part = rec.NewSlice(int64(from), int64(from+took))
 	}

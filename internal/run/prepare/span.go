@@ -3,6 +3,7 @@ package prepare
 import (
 	"encoding/binary"
 	"slices"
+	"sort"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -23,24 +24,17 @@ type ruler struct {
 }
 
 // take says how many of the rows of rec belong to the span under way; full:
-// it ends behind them. Weights is scratch for them all.
-func (r *ruler) take(rec arrow.RecordBatch, weights []int32) (n int, full bool) {
-	rows := int(rec.NumRows())
-	if len(r.scales.vary) == 0 {
-		fixed := int64(r.scales.fixed)
-		n = int(min(int64(rows), (r.size-r.weight+fixed-1)/fixed))
-		r.weight += int64(n) * fixed
-	} else {
-		r.scales.weigh(weights, rec)
-		for n < rows && r.weight < r.size {
-			r.weight += int64(weights[n])
-			n++
-		}
+// it ends behind them.
+func (r *ruler) take(rec arrow.RecordBatch) (n int, full bool) {
+	n = int(rec.NumRows())
+	all := r.scales.sum(rec, n)
+	if r.weight+all < r.size {
+		r.weight += all
+		return n, false
 	}
-	if full = r.weight >= r.size; full {
-		r.weight = 0
-	}
-	return n, full
+	n = sort.Search(n, func(k int) bool { return r.weight+r.scales.sum(rec, k+1) >= r.size }) + 1
+	r.weight = 0
+	return n, true
 }
 
 // span is one of the list.

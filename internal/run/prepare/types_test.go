@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -63,12 +64,13 @@ func TestAStoreThatFailsAnywhereLeavesWhatGoesOn(t *testing.T) {
 	for n := 1; ; n += 3 { // of the two steps of an operation each in turn
 		c := base
 		c.Out = fmt.Sprintf("%s/%d", dir, n)
-		left := n
+		var left atomic.Int64 // parts are made permanent side by side
+		left.Store(int64(n))
 		c.Store = datasettest.Steps{ReadWriter: store.New(store.Options{}), Step: func(name string) error {
 			if f := strings.Fields(name); f[1] != "commit" && f[1] != "create" && f[1] != "remove" {
 				return nil
 			}
-			if left--; left < 0 {
+			if left.Add(-1) < 0 {
 				return gone
 			}
 			return nil

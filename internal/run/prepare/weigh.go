@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 )
 
 // scales weigh rows: what they take in memory after the transform, about. A
@@ -78,11 +79,38 @@ func (s *scales) weigh(dst []int32, rec arrow.RecordBatch) {
 		dst[i] = s.fixed
 	}
 	for _, c := range s.vary {
-		d := rec.Column(c).Data()
-		for i := range dst {
-			dst[i] = int32(min(int64(dst[i])+extent(d, i, 1), math.MaxInt32))
+		switch a := rec.Column(c).(type) {
+		case *array.String:
+			addLengths(dst, a.ValueOffsets())
+		case *array.Binary:
+			addLengths(dst, a.ValueOffsets())
+		default:
+			d := a.Data()
+			for i := range dst {
+				dst[i] = int32(min(int64(dst[i])+extent(d, i, 1), math.MaxInt32))
+			}
 		}
 	}
+}
+
+// addLengths adds the lengths of texts, of which those of a batch are less
+// than 2^31 bytes.
+func addLengths(dst, offsets []int32) {
+	if len(offsets) <= len(dst) {
+		return // of no rows there may be none
+	}
+	for i := range dst {
+		dst[i] = int32(min(int64(dst[i])+int64(offsets[i+1]-offsets[i]), math.MaxInt32))
+	}
+}
+
+// sum is the weight of the first n rows of rec.
+func (s *scales) sum(rec arrow.RecordBatch, n int) int64 {
+	total := int64(n) * int64(s.fixed)
+	for _, c := range s.vary {
+		total += extent(rec.Column(c).Data(), 0, n)
+	}
+	return total
 }
 
 // extent is the bytes that n values from i on take beside fixedBytes.
