@@ -80,7 +80,7 @@ type Record struct {
 // must have been decoded.
 func NewRecord(rec arrow.RecordBatch) (*Record, error) {
 	for _, f := range rec.Schema().Fields() {
-		if f.Type.ID() == arrow.DICTIONARY {
+		if encoded(f.Type) {
 			return nil, fmt.Errorf("column %q: a dictionary cannot be sent", f.Name)
 		}
 	}
@@ -94,6 +94,23 @@ func NewRecord(rec arrow.RecordBatch) (*Record, error) {
 		return nil, err
 	}
 	return &Record{payload: p, size: n.at}, nil
+}
+
+// encoded says whether there is a dictionary anywhere in t.
+func encoded(t arrow.DataType) bool {
+	switch t := t.(type) {
+	case *arrow.DictionaryType:
+		return true
+	case arrow.ExtensionType:
+		return encoded(t.StorageType())
+	case arrow.NestedType:
+		for _, f := range t.Fields() {
+			if encoded(f.Type) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Size is the number of bytes Write needs.

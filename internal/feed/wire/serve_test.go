@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
+
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/stream"
@@ -198,6 +200,21 @@ func TestLayoutsCrossOnceAndAreForgotten(t *testing.T) {
 	}
 	if _, fresh := l.number(layout(0)); !fresh || len(l.known) != layoutsKept {
 		t.Errorf("%d layouts are known", len(l.known))
+	}
+}
+
+func TestDictionariesAreRefusedWhereverTheyAre(t *testing.T) {
+	dict := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
+	for _, c := range []struct {
+		typ  arrow.DataType
+		want bool
+	}{
+		{arrow.BinaryTypes.String, false}, {dict, true}, {arrow.ListOf(arrow.PrimitiveTypes.Int8), false},
+		{arrow.ListOf(arrow.StructOf(arrow.Field{Name: "d", Type: dict})), true}, {arrow.MapOf(arrow.BinaryTypes.String, dict), true},
+	} {
+		if got := encoded(c.typ); got != c.want {
+			t.Errorf("%v: %v", c.typ, got)
+		}
 	}
 }
 
