@@ -14,7 +14,7 @@ TESTS_PYTHON = $$($(PYTHON) tests/environment.py)
 build:
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/weir ./cmd/weir
 
-# demo makes a sample dataset and scans it inside a small memory limit.
+# demo makes raw data, prepares it inside a small memory limit, verifies it and shows the report.
 demo: build
 	examples/demo.sh
 

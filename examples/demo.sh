@@ -1,57 +1,68 @@
 #!/usr/bin/env bash
-# Scans a dataset several times larger than the memory it is given, inside a
-# memory cgroup of that size where one may be made.
+# Prepares a table several times larger than the memory it is given: splits it,
+# fits on train, transforms, writes and verifies, inside a memory cgroup of that
+# size where one may be made. WEIR_DEMO_ROWS makes the table smaller or larger,
+# WEIR_DEMO_DIR puts it elsewhere.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-limit=${1:-64MiB}
+limit=${1:-128MiB}
 bytes=$((${limit%MiB} << 20))
-weir=$PWD/bin/weir
+rows=${WEIR_DEMO_ROWS:-2000000}
+data=${WEIR_DEMO_DIR:-demo-data}
+weir=${WEIR_BIN:-$PWD/bin/weir}
 
-if [ ! -e demo-data/ready ]; then
-  echo "making a sample dataset in demo-data/ (once) ..."
-  go run ./examples/sample -o demo-data
-  touch demo-data/ready
+if [ ! -e "$data/.made-$rows" ]; then
+  echo "making raw data in $data/ (once) ..."
+  rm -rf "$data"
+  go run ./examples/sample -o "$data" -rows "$rows"
+  touch "$data/.made-$rows"
 fi
 
-# group makes a memory cgroup of the limit, prints its path, or fails.
+# group makes a memory cgroup of the limit, without swap, and prints its path;
+# it fails, and leaves nothing, where it may not.
 group() {
-  local g
-  if [ -w /sys/fs/cgroup/memory ]; then
-    g=/sys/fs/cgroup/memory/weir-demo-$$
-    mkdir "$g" && echo "$bytes" >"$g/memory.limit_in_bytes"
-  elif [ -w /sys/fs/cgroup/cgroup.subtree_control ]; then
-    g=/sys/fs/cgroup/weir-demo-$$
-    mkdir "$g" && echo "$bytes" >"$g/memory.max" && { echo 0 >"$g/memory.swap.max" || true; }
+  local g hard swap most
+  if [ -d /sys/fs/cgroup/memory ]; then
+    g=/sys/fs/cgroup/memory/weir-demo-$$ hard=memory.limit_in_bytes swap=memory.memsw.limit_in_bytes most=$bytes
   else
+    g=/sys/fs/cgroup/weir-demo-$$ hard=memory.max swap=memory.swap.max most=0
+    grep -qw memory /sys/fs/cgroup/cgroup.subtree_control || echo +memory >/sys/fs/cgroup/cgroup.subtree_control || return 1
+  fi
+  mkdir "$g" || return 1
+  if ! echo "$bytes" >"$g/$hard"; then
+    rmdir "$g"
     return 1
-  fi 2>/dev/null
+  fi
+  echo "$most" >"$g/$swap" || true # kernels without accounting of swap have no such file
   echo "$g"
 }
 
-# limited runs a command inside the group.
+# limited shows a command of weir and runs it inside the group.
 limited() {
+  echo
+  echo "\$ weir $*"
   if [ -n "$g" ]; then
-    (echo "$BASHPID" >"$g/cgroup.procs" && exec "$@")
+    (echo "$BASHPID" >"$g/cgroup.procs" && exec "$weir" "$@")
   else
-    "$@"
+    "$weir" "$@"
   fi
 }
 
-if g=$(group); then
+if g=$(group 2>/dev/null); then
   trap 'rmdir "$g"' EXIT
   echo "running inside a memory cgroup of $limit"
 else
   g=
   echo "no memory cgroup may be made here: the report's peak is what shows the limit was kept"
 fi
-for data in features chat; do
-  echo
-  echo "\$ weir inspect demo-data/$data"
-  "$weir" inspect "demo-data/$data"
-  echo
-  echo "\$ weir scan demo-data/$data --memory $limit"
-  limited "$weir" scan "demo-data/$data" --memory "$limit"
-done
+
+raw=$data/raw out=$data/prepared/
+prepare=(prepare "$raw" -o "$out" --label target --split-by user_id --scale 'f*=standard,price=robust'
+  --impute age=median --encode country=onehot --dtype float32 --memory "$limit" --force)
+limited inspect "$raw" | head -n 15
+limited "${prepare[@]}" --dry-run
+limited "${prepare[@]}" --report "$data/report.html"
+limited verify "$out" --memory "$limit"
+limited scan "$data/chat" --memory "$limit"
 echo
-echo "\$ weir scan demo-data/chat --to jsonl -o - --memory $limit | head -n 1"
-limited "$weir" scan demo-data/chat --to jsonl -o - --memory "$limit" --quiet | head -n 1 | cut -c1-160
+echo "The columns before and after, with histograms and the line of the memory: $data/report.html"

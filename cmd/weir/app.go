@@ -80,7 +80,7 @@ that would work.
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(a.scan(), a.inspect(), a.prepare(), a.fit(), a.transform(), a.runRecipe(), a.verify(), a.version())
+	root.AddCommand(a.scan(), a.inspect(), a.prepare(), a.fit(), a.transform(), a.runRecipe(), a.verify(), a.feed(), a.version())
 	return root
 }
 

@@ -23,11 +23,13 @@ import (
 type cookFlags struct {
 	force  bool
 	quiet  bool
+	dry    bool
 	report string
 }
 
 func (f *cookFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.force, "force", false, "replace a finished dataset, or another recipe's unfinished one")
+	c.Flags().BoolVar(&f.dry, "dry-run", false, "print what would be done, with the memory of each pass, and write nothing")
 	c.Flags().BoolVar(&f.quiet, "quiet", false, "no progress and no report")
 	c.Flags().StringVar(&f.report, "report", "", "write a report with columns before and after to this file: a page if it ends in .html, else .json")
 }
@@ -89,6 +91,9 @@ func (a *app) cook(ctx context.Context, r *recipe.Recipe, read *readFlags, f *co
 	line := new(watch.Timeline)
 	c.Force, c.Shapes = f.force, file != ""
 	c.Run.Observe = watch.All(line.Observe, c.Run.Observe)
+	if f.dry {
+		return a.plan(ctx, c)
+	}
 	rep, err := prepare.Run(ctx, c)
 	show.Clear()
 	if err == nil {
@@ -98,6 +103,16 @@ func (a *app) cook(ctx context.Context, r *recipe.Recipe, read *readFlags, f *co
 		return &runError{err}
 	}
 	return nil
+}
+
+// plan tells what a preparation would do.
+func (a *app) plan(ctx context.Context, c prepare.Config) error {
+	p, err := prepare.Plan(ctx, c)
+	if err != nil {
+		return &runError{err}
+	}
+	_, err = io.WriteString(a.out, watch.Planned(p))
+	return err
 }
 
 // told tells what a preparation did.

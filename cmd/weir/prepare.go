@@ -48,6 +48,7 @@ them. y_train.npy is the label: int64, or the type of a label that has fractions
 		Example: `  weir prepare raw/ -o prepared/ --label target --scale 'f*=standard' --memory 256MiB
   weir prepare s3://bucket/raw/ -o s3://bucket/prepared/ --label y --split train=80,val=10,test=10 --split-by user_id \
        --scale 'f*=standard,price=robust' --encode 'country=onehot,device=hash:64' --impute 'age=median' --dtype float32
+  weir prepare raw/ -o prepared/ --label y --scale 'f*=standard' --memory 256MiB --dry-run      # the plan, and nothing else
   weir prepare raw/ -o prepared/ --label y --print-recipe > recipe.yaml && weir run recipe.yaml`,
 		Args: somePaths,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -71,8 +72,8 @@ func (f *prepareFlags) add(c *cobra.Command, formats []format.Format) {
 	f.cookFlags.add(c)
 	fl := c.Flags()
 	fl.StringVar(&f.codec, "codec", "", "of the parts: none, snappy, gzip, brotli, lz4 or zstd (default snappy)")
-	fl.StringVar(&f.rowGroup, "row-group", "", "row groups of this size in memory (default 16MiB)")
-	fl.StringVar(&f.partSize, "part-size", "", "rows of this size, of all splits together, make a part of each (default 256MiB)")
+	fl.StringVar(&f.rowGroup, "row-group", "", "row groups of this size in memory, in the largest split (default a 16th of --memory, 1MiB to 16MiB)")
+	fl.StringVar(&f.partSize, "part-size", "", "rows of this size, of all splits together, make a part of each (default a 32nd of the source, 64MiB to 256MiB)")
 	fl.BoolVar(&f.npy, "npy", false, "write arrays for NumPy beside the parts: X_train.npy, y_train.npy and so on")
 	fl.BoolVar(&f.print, "print-recipe", false, "print the recipe this stands for, and do nothing")
 }

@@ -1,12 +1,14 @@
-// Command sample writes a Parquet dataset to try weir on: numbers as a feature
-// table has them, and chat records as a fine-tuning corpus has them.
+// Command sample writes Parquet datasets to try weir on: a raw table, with
+// numbers of all scales, a category, missing values and a label, and chat
+// records as a fine-tuning corpus has them.
 //
-//	go run ./examples/sample -o demo-data -rows 1000000
+//	go run ./examples/sample -o demo-data -rows 2000000
 package main
 
 import (
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -22,7 +24,7 @@ import (
 
 func main() {
 	out := flag.String("o", "demo-data", "directory to write to")
-	rows := flag.Int("rows", 1_000_000, "rows of the feature table; the corpus has a tenth")
+	rows := flag.Int("rows", 2_000_000, "rows of the table; the corpus has a twentieth")
 	files := flag.Int("files", 4, "files of each")
 	flag.Parse()
 	if err := run(*out, *rows, *files); err != nil {
@@ -34,12 +36,12 @@ func main() {
 func run(dir string, rows, files int) error {
 	r := rand.New(rand.NewPCG(7, 7))
 	for i := range files {
-		name := filepath.Join(dir, "features", fmt.Sprintf("part-%04d.parquet", i))
-		if err := write(name, features, rows/files, 64<<10, func(b *array.RecordBuilder) { feature(b, r) }); err != nil {
+		name := filepath.Join(dir, "raw", fmt.Sprintf("part-%04d.parquet", i))
+		if err := write(name, table, rows/files, 64<<10, func(b *array.RecordBuilder) { row(b, r) }); err != nil {
 			return err
 		}
 		name = filepath.Join(dir, "chat", fmt.Sprintf("part-%04d.parquet", i))
-		if err := write(name, chat, rows/files/10, 16<<10, func(b *array.RecordBuilder) { conversation(b, r) }); err != nil {
+		if err := write(name, chat, rows/files/20, 16<<10, func(b *array.RecordBuilder) { conversation(b, r) }); err != nil {
 			return err
 		}
 	}
@@ -76,22 +78,51 @@ func write(name string, schema *arrow.Schema, n, group int, row func(*array.Reco
 	return w.Close()
 }
 
-const featureCount = 32
+const featureCount = 28
 
-var features = func() *arrow.Schema {
-	fields := []arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}}
-	for i := range featureCount {
-		fields = append(fields, arrow.Field{Name: fmt.Sprintf("f%02d", i), Type: arrow.PrimitiveTypes.Float64, Nullable: true})
+var table = func() *arrow.Schema {
+	fields := []arrow.Field{
+		{Name: "user_id", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "country", Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: "age", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
+		{Name: "price", Type: arrow.PrimitiveTypes.Float64},
 	}
-	return arrow.NewSchema(append(fields, arrow.Field{Name: "label", Type: arrow.PrimitiveTypes.Int64}), nil)
+	for i := range featureCount {
+		fields = append(fields, arrow.Field{Name: fmt.Sprintf("f%02d", i), Type: arrow.PrimitiveTypes.Float64})
+	}
+	return arrow.NewSchema(append(fields, arrow.Field{Name: "target", Type: arrow.PrimitiveTypes.Int64}), nil)
 }()
 
-func feature(b *array.RecordBuilder, r *rand.Rand) {
-	b.Field(0).(*array.Int64Builder).Append(r.Int64())
-	for i := 1; i <= featureCount; i++ {
-		b.Field(i).(*array.Float64Builder).Append(r.NormFloat64())
+var countries = []string{"BR", "DE", "FR", "IN", "JP", "NG", "US"}
+
+// row is of a user of about fifty rows: one age in ten and one country in fifty
+// are missing, prices have a long tail, and features are on scales from a
+// tenth to a million.
+func row(b *array.RecordBuilder, r *rand.Rand) {
+	b.Field(0).(*array.Int64Builder).Append(r.Int64N(40_000))
+	if country := b.Field(1).(*array.StringBuilder); r.IntN(50) == 0 {
+		country.AppendNull()
+	} else {
+		country.Append(countries[r.IntN(len(countries))])
 	}
-	b.Field(featureCount + 1).(*array.Int64Builder).Append(r.Int64N(2))
+	if age := b.Field(2).(*array.Float64Builder); r.IntN(10) == 0 {
+		age.AppendNull()
+	} else {
+		age.Append(18 + r.ExpFloat64()*20)
+	}
+	price := math.Exp(3 + 1.5*r.NormFloat64())
+	b.Field(3).(*array.Float64Builder).Append(price)
+	sum := 0.0
+	for i := range featureCount {
+		v := r.NormFloat64()
+		sum += v
+		b.Field(4 + i).(*array.Float64Builder).Append(float64(i) + v*math.Pow10(i%8-1))
+	}
+	label := int64(0)
+	if sum+r.NormFloat64() > 0 {
+		label = 1
+	}
+	b.Field(4 + featureCount).(*array.Int64Builder).Append(label)
 }
 
 var chat = arrow.NewSchema([]arrow.Field{

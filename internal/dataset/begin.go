@@ -123,7 +123,7 @@ func (r *Run) locked(ctx context.Context, left, force bool) (*Resumed, error) {
 	}
 	old, replacing := r.d.find(c.work, replacedName)
 	if manifest, ok := r.d.find(c.done, manifestName); ok {
-		m, err := r.d.load(ctx, manifest, Visit{})
+		m, err := r.d.load(ctx, manifest, Visit{brief: true})
 		if err != nil {
 			return nil, err
 		}
@@ -190,7 +190,7 @@ func (r *Run) takeUp(ctx context.Context, c contents, force bool) (*Resumed, err
 			}
 			r.forget()
 		case !force:
-			return nil, refuse(ErrDiffers, "%s holds an unfinished run: %s; --force begins anew", r.d.url, differs)
+			return nil, r.differs(differs)
 		}
 		if err := r.d.discard(ctx, was); err != nil {
 			return nil, err
@@ -200,6 +200,11 @@ func (r *Run) takeUp(ctx context.Context, c contents, force bool) (*Resumed, err
 		return nil, err
 	}
 	return r.fresh(), nil
+}
+
+// differs refuses to go on with a run of another plan.
+func (r *Run) differs(text string) error {
+	return refuse(ErrDiffers, "%s holds an unfinished run: %s; --force begins anew", r.d.url, text)
 }
 
 // goOn reads the journal and removes what it does not know.

@@ -92,6 +92,32 @@ func (j *jsonReader) member(name string, v any) error {
 	return j.value(v)
 }
 
+// large takes a name and its value, or passes over that.
+func (j *jsonReader) large(name string, v any, over bool) error {
+	if !over {
+		return j.member(name, v)
+	}
+	if err := j.key(name); err != nil {
+		return err
+	}
+	for depth := 0; ; {
+		t, err := j.d.Token()
+		if err != nil {
+			return j.wrong(err)
+		}
+		j.in.reset()
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth == 0 {
+			return nil
+		}
+	}
+}
+
 // array hands each element's place to take, which reads it.
 func (j *jsonReader) array(take func() error) error {
 	if err := j.delim('['); err != nil {

@@ -37,6 +37,8 @@ type Manifest struct {
 type Visit struct {
 	Part   func(split Split, p Part) error // in order; Split's sums are those of the whole split
 	Source func(o store.Object) error      // in the order in which it was read
+
+	brief bool // the schema and the parameters, which may be large, are passed over
 }
 
 // partsOf hands all of a split's parts to take, in order.

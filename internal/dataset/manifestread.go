@@ -50,18 +50,23 @@ func readManifest(j *jsonReader, visit Visit) (*Manifest, error) {
 	if version != manifestVersion {
 		return nil, damaged(j.url, "version %d; this weir reads %d", version, manifestVersion)
 	}
-	var schema json.RawMessage
 	for _, f := range []struct {
 		name string
 		to   any
-	}{{"created_by", &m.CreatedBy}, {"seed", &m.Seed}, {"recipe", &m.Recipe}, {"schema", &schema}} {
+	}{{"created_by", &m.CreatedBy}, {"seed", &m.Seed}, {"recipe", &m.Recipe}} {
 		if err := j.member(f.name, f.to); err != nil {
 			return nil, err
 		}
 	}
-	var err error
-	if m.Schema, err = schematext.Parse(schema); err != nil {
-		return nil, damaged(j.url, "schema: %w", err)
+	var schema json.RawMessage
+	if err := j.large("schema", &schema, visit.brief); err != nil {
+		return nil, err
+	}
+	if !visit.brief {
+		var err error
+		if m.Schema, err = schematext.Parse(schema); err != nil {
+			return nil, damaged(j.url, "schema: %w", err)
+		}
 	}
 	if err := m.readSplits(j, visit.Part); err != nil {
 		return nil, err
@@ -69,7 +74,7 @@ func readManifest(j *jsonReader, visit Visit) (*Manifest, error) {
 	if err := m.readArrays(j); err != nil {
 		return nil, err
 	}
-	if err := j.member("params", &m.Params); err != nil {
+	if err := j.large("params", &m.Params, visit.brief); err != nil {
 		return nil, err
 	}
 	if err := m.readSource(j, visit.Source); err != nil {

@@ -30,11 +30,11 @@ func (d *directory) depose(ctx context.Context, manifest store.Object, work []st
 
 // clear removes what a deposed manifest names, and nothing else.
 func (d *directory) clear(ctx context.Context, old store.Object) error {
-	m, err := d.load(ctx, old, Visit{}) // nothing is removed in the name of a damaged one
+	m, err := d.load(ctx, old, Visit{brief: true}) // nothing is removed in the name of a damaged one
 	if err != nil {
 		return err
 	}
-	_, err = d.load(ctx, old, Visit{Part: func(s Split, p Part) error {
+	_, err = d.load(ctx, old, Visit{brief: true, Part: func(s Split, p Part) error {
 		return d.remove(ctx, s.Prefix+p.Name)
 	}})
 	if err != nil {

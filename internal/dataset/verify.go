@@ -39,9 +39,9 @@ func (f Finding) String() string { return f.Name + ": " + f.Text }
 
 // Result is what Verify has seen.
 type Result struct {
-	Manifest *Manifest
-	Parts    int64 // checked, with the arrays
-	Rows     int64 // in parts that are right
+	Manifest *Manifest // without schema and parameters
+	Parts    int64     // checked, with the arrays
+	Rows     int64     // in parts that are right
 	Bytes    int64
 	Findings map[string]int64 // how many of each kind
 }
@@ -70,7 +70,7 @@ func Verify(ctx context.Context, at Place, check func(context.Context, Entry) (r
 		return Result{}, err
 	}
 	v.seen = make([]bool, len(v.list))
-	v.Manifest, err = d.load(ctx, manifest, Visit{Part: func(s Split, p Part) error { return v.entry(ctx, s.Name, s.Prefix, p) }})
+	v.Manifest, err = d.load(ctx, manifest, Visit{brief: true, Part: func(s Split, p Part) error { return v.entry(ctx, s.Name, s.Prefix, p) }})
 	if err != nil {
 		return v.Result, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/weir-data/weir/internal/dataset"
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/store"
 )
 
@@ -90,5 +91,35 @@ func TestVerifyEndsAtAnErrorThatIsNotTheDatas(t *testing.T) {
 	}, nil)
 	if !errors.Is(err, context.Canceled) || errors.Is(err, format.ErrData) {
 		t.Error(err)
+	}
+}
+
+// TestLargeParametersNeedNoMemory verifies and replaces a dataset whose
+// parameters are larger than all that a directory costs.
+func TestLargeParametersNeedNoMemory(t *testing.T) {
+	at := prepared(t)
+	name := filepath.Join(at.URL, "manifest.json")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := `{"columns": [` + strings.Repeat(`{"name": "a column", "mean": 1.5, "of": [null, true]}, `, 100_000) + `{}]}`
+	wide := strings.Replace(string(text), `{"sum": 5616}`, many, 1)
+	if err := os.WriteFile(name, []byte(wide), 0o666); err != nil || len(wide) < len(many) {
+		t.Fatal(err)
+	}
+	at.Share = mem.New(dataset.Cost(at.URL))
+	if found, _, err := verify(t, at); err != nil || len(found) > 0 {
+		t.Fatal(found, err)
+	}
+	if err := work(t.Context(), at, plan(), true); err != nil {
+		t.Fatal(err)
+	}
+	cut := wide[:strings.Index(wide, "1.5")] + wide[strings.LastIndex(wide, "}, {}]}"):]
+	if err := os.WriteFile(name, []byte(cut), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := verify(t, at); !errors.Is(err, format.ErrData) {
+		t.Fatal("parameters that are no JSON:", err)
 	}
 }

@@ -74,6 +74,7 @@ type Options struct {
 	Columns   []string // names or globs of top-level columns, in the order wanted; empty: all
 	BatchRows int      // most rows in a batch; 0: as suits the budget
 	Threads   int      // decoding threads; 0: one
+	Index     bool     // keep what Indexer tells
 
 	// Schema is what formats without one of their own give; nil: it is
 	// inferred from a sample.
@@ -117,6 +118,21 @@ type Divider interface {
 	Dataset
 	// Divide is the same reading with other threads.
 	Divide(threads int) Dataset
+}
+
+// Indexer is a Dataset that knows where reading can begin, without reading.
+type Indexer interface {
+	Dataset
+	// Index is the groups of all objects, in order; nil where Options.Index
+	// was not set.
+	Index() []Group
+}
+
+// Group is rows of an object that follow each other.
+type Group struct {
+	Object int
+	Row    int64 // rows of the object before them
+	Rows   int64
 }
 
 // Info describes a dataset.

@@ -25,6 +25,9 @@ type Reading struct {
 // Schema is that of every batch.
 func (r *Reading) Schema() *arrow.Schema { return r.data.Schema() }
 
+// Data is what is read.
+func (r *Reading) Data() format.Dataset { return r.data }
+
 // Objects are what is read, in order.
 func (r *Reading) Objects() []store.Object { return r.objects }
 

@@ -127,67 +127,33 @@ type strand[R any] struct {
 	at   stream.Cursor // behind the batch before
 }
 
-// open divides budget and threads. There are as many strands as threads make
-// sense for, and as fit.
+// open divides budget and threads.
 func (p *pieces[R]) open(ctx context.Context) error {
-	var live int64
-	if p.Heap != nil {
-		live = p.Heap()
+	d, err := p.PiecesDivision(p.Config, len(p.Workshop.Pieces), p.Alone, p.Workshop.Memory)
+	if err != nil {
+		return err
 	}
-	p.heap = heapExtra(live)
-	threads := max(1, p.Options.Threads)
-	most := 1
-	if p.divides() {
-		most = max(1, min(threads/strandThreads, len(p.Workshop.Pieces)))
+	p.heap = d.Heap
+	p.pace()
+	for range d.Side {
+		if err := p.add(ctx, d); err != nil {
+			p.close()
+			return err
+		}
 	}
-	room := p.Budget.Limit() - p.heap
-	for n := most; ; n-- {
-		data, each := p.data, threads
-		if n > 1 {
-			each = (threads + n - 1) / n
-			data = p.data.(format.Divider).Divide(each)
-		}
-		floor := max(data.Floor(), leastData)
-		workers := min(each, WorkerThreads)
-		least, most := p.Workshop.Memory(workers)
-		rest := room/int64(n) - floor - least
-		if rest < 0 && n > 1 {
-			continue
-		}
-		if rest < 0 {
-			need := floor + heapAdvice(live)
-			return &TooSmallError{Memory: p.Config.Memory, Need: need, Write: least, Try: Base + need + least}
-		}
-		more := slack(rest*int64(n), threads)
-		p.heap, rest = p.heap+more, rest-more/int64(n)
-		p.pace()
-		more = min(rest/2, most-least)
-		for range n {
-			if err := p.add(ctx, data, floor+rest-more, least+more, workers); err != nil {
-				p.close()
-				return err
-			}
-		}
-		return nil
-	}
+	return nil
 }
 
-// divides says that beginning in the middle costs little beside a piece.
-func (p *pieces[R]) divides() bool {
-	_, ok := p.data.(format.Divider)
-	return ok && !p.Alone && !p.SkipBad && len(p.Workshop.Pieces) > 1 && p.data.Info().LargestIn*4 <= p.data.Info().InMemory
-}
-
-func (p *pieces[R]) add(ctx context.Context, data format.Dataset, read, work int64, threads int) (err error) {
-	s := &strand[R]{p: p, data: data, next: -1}
+func (p *pieces[R]) add(ctx context.Context, d Division) (err error) {
+	s := &strand[R]{p: p, data: d.data, next: -1}
 	p.strands = append(p.strands, s)
-	if s.shares[0], err = p.Budget.Carve("reading", read); err != nil {
+	if s.shares[0], err = p.Budget.Carve("reading", d.Read); err != nil {
 		return err
 	}
-	if s.shares[1], err = p.Budget.Carve("writing", work); err != nil {
+	if s.shares[1], err = p.Budget.Carve("writing", d.Work); err != nil {
 		return err
 	}
-	s.worker, err = p.Open(ctx, s.shares[1], threads)
+	s.worker, err = p.Open(ctx, s.shares[1], d.Workers)
 	return err
 }
 

@@ -95,29 +95,18 @@ func (r *Reading) target(ctx context.Context, t Target) (Prepared, error) {
 	return t(ctx, r.data.Schema())
 }
 
-// carve takes the shares of reader and sink out of the budget, all but what the
-// heap needs beyond Base. Both get their least; of the rest the sink gets what
-// it can use, but not more than half.
-func (s *scan) carve(p Prepared) (err error) {
-	var live int64
-	if s.Heap != nil {
-		live = s.Heap()
-	}
-	extra := heapExtra(live)
-	floor := max(s.data.Floor(), leastData)
-	rest := s.Budget.Limit() - extra - floor - p.Least
-	if rest < 0 {
-		need := floor + heapAdvice(live)
-		return &TooSmallError{Memory: s.Memory, Need: need, Write: p.Least, Try: Base + need + p.Least}
-	}
-	more := slack(rest, s.Options.Threads)
-	s.heap, rest = extra+more, rest-more
-	s.pace()
-	more = min(rest/2, p.Most-p.Least)
-	if s.sinkShare, err = s.Budget.Carve("writing", p.Least+more); err != nil {
+// carve takes the shares of reader and sink out of the budget.
+func (s *scan) carve(p Prepared) error {
+	d, err := s.Reading.Division(s.Config, p)
+	if err != nil {
 		return err
 	}
-	s.share, err = s.Budget.Carve("reading", floor+rest-more)
+	s.heap = d.Heap
+	s.pace()
+	if s.sinkShare, err = s.Budget.Carve("writing", d.Work); err != nil {
+		return err
+	}
+	s.share, err = s.Budget.Carve("reading", d.Read)
 	return err
 }
 

@@ -99,6 +99,15 @@ func heapExtra(live int64) int64 {
 	return max(0, live-freeHeap) / 4 * 5
 }
 
+// Settle holds the Go runtime to Base, what planning left on its heap, and some
+// room for many threads, and returns what of the budget that takes.
+func Settle(budget int64, threads int) int64 {
+	extra := heapExtra(LiveHeap())
+	extra += slack(budget-extra, threads)
+	limitHeap(extra)
+	return extra
+}
+
 // slack is what of the memory that is to spare goes to the Go runtime: where
 // many threads work, a heap that just fits is collected all the time.
 func slack(spare int64, threads int) int64 {

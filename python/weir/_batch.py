@@ -63,7 +63,11 @@ class Layout:
         self.schema: pa.Schema | None = None
         self.extent = 0
         self.views: list[tuple[str, Any, tuple[int, ...], int]] | None = None
-        if kind == ord("s"):
+        if kind == ord("m"):  # a record with tensors behind it
+            end = 4 + int.from_bytes(text[:4], "little")
+            self.schema = pa.ipc.read_schema(pa.py_buffer(text[end:]))
+            text = text[4:end]
+        elif kind == ord("s"):
             self.schema = pa.ipc.read_schema(pa.py_buffer(text))
             return
         self.tensors = tuple(Tensor(t["name"], t.get("part", ""), t["dtype"], tuple(t["shape"]), t["offset"]) for t in json.loads(text))

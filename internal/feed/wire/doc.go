@@ -41,7 +41,9 @@
 // dtype, shape, offset}, tensors in C order at a byte offset from the batch's
 // first byte. One of kind
 // 's' is an Arrow IPC schema message, and a batch of it an IPC record batch
-// message with its body. Neither is copied to be read.
+// message with its body. One of kind 'm' is both: u32 size of the JSON | JSON |
+// schema, and a batch of it a record with tensors behind it. Nothing is copied
+// to be read.
 //
 // # Runs
 //

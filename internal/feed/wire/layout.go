@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 
@@ -137,4 +138,11 @@ func (f *filling) Write(p []byte) (int, error) {
 	}
 	f.at += len(p)
 	return len(p), nil
+}
+
+// With is the layout of a batch that is a record, of layout l, with the tensors
+// of another layout behind it.
+func (l Layout) With(tensors Layout) Layout {
+	head := binary.LittleEndian.AppendUint32(nil, uint32(len(tensors.text)))
+	return Layout{'m', string(head) + tensors.text + l.text}
 }

@@ -36,6 +36,7 @@ type dataset struct {
 	leaves int64 // chosen leaf columns of a file
 	lists  int64 // the part of info.InMemory that is lists of numbers
 	remote bool  // a read costs a round trip
+	index  []format.Group
 }
 
 // file is an open file with the chosen columns found in it.
@@ -169,3 +170,4 @@ func same(all []*meta.Node, schema *arrow.Schema) ([]*meta.Node, error) {
 
 func (d *dataset) Schema() *arrow.Schema { return d.schema }
 func (d *dataset) Info() format.Info     { return d.info }
+func (d *dataset) Index() []format.Group { return d.index }

@@ -99,7 +99,10 @@ func (d *dataset) survey(ctx context.Context, f *file) (group int, most int64, e
 		if chunks, err = f.meta.Chunks(ctx, g, f.ordinals, chunks); err != nil {
 			return 0, 0, err
 		}
-		_, rows := f.meta.Group(g)
+		first, rows := f.meta.Group(g)
+		if d.opt.Index && rows > 0 {
+			d.index = append(d.index, format.Group{Object: d.info.Objects - 1, Row: first, Rows: rows})
+		}
 		var need, inMemory, giant int64
 		for i := range chunks {
 			c := &chunks[i]

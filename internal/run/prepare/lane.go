@@ -2,7 +2,6 @@ package prepare
 
 import (
 	"context"
-	"errors"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -20,8 +19,6 @@ import (
 const (
 	batchRows  = 16 << 10
 	batchBytes = 2 << 20
-	// mostPieces are kept of a batch before they are joined.
-	mostPieces = 4
 )
 
 // lane is what one split's rows go through: pieces, batches, parts.
@@ -38,33 +35,27 @@ type lane struct {
 	files, outs *mem.Budget  // this lane's own
 	batches     *mem.Budget  // all lanes'
 	idle        func() error // waits until nothing is being written
-	transform   *scale.Transform
 	look        *looking
 
-	pieces []arrow.RecordBatch // of the batch being gathered
-	rows   int
-	weight int64
-	part   *part          // nil: none is begun
-	busy   *stream.Future // what is being written, beside the gathering; nil: nothing
+	rows   *scale.Gathered // of the batch being gathered
+	block  int             // bytes that are planned for a batch
+	weight int64           // of its rows
+	part   *part           // nil: none is begun
+	busy   *stream.Future  // what is being written, beside the gathering; nil: nothing
 }
 
 // add takes rows of rec. Weights are those of all of its rows.
 func (l *lane) add(rec arrow.RecordBatch, rows, weights []int32) error {
 	for len(rows) > 0 {
 		n, full := l.take(rows, weights)
-		piece, err := l.apply(rec, rows[:n])
-		if err != nil {
+		if err := l.apply(rec, rows[:n], full); err != nil {
 			return err
 		}
-		l.pieces = append(l.pieces, piece)
 		rows = rows[n:]
 		if full {
-			err = l.flush()
-		} else if len(l.pieces) > mostPieces {
-			err = l.tidy()
-		}
-		if err != nil {
-			return err
+			if err := l.flush(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -74,73 +65,57 @@ func (l *lane) add(rec arrow.RecordBatch, rows, weights []int32) error {
 func (l *lane) take(rows, weights []int32) (n int, full bool) {
 	for !full && n < len(rows) {
 		l.weight += int64(weights[rows[n]])
-		l.rows++
 		n++
-		full = l.rows == batchRows || l.weight >= batchBytes
+		full = l.rows.Rows()+n == batchRows || l.weight >= batchBytes
 	}
 	return n, full
 }
 
-// apply transforms rows into memory of their own.
-func (l *lane) apply(rec arrow.RecordBatch, rows []int32) (arrow.RecordBatch, error) {
+// apply transforms rows, behind those of the batch that are there; last: there
+// will be no more.
+func (l *lane) apply(rec arrow.RecordBatch, rows []int32, last bool) error {
 	if len(rows) == int(rec.NumRows()) {
 		rows = nil
 	}
-	size := l.transform.Size(rec, rows)
+	size, fits, err := l.rows.Want(rec, rows)
+	if err != nil {
+		return err
+	}
+	if !fits {
+		if size > l.block && !last {
+			size += l.block / 4 // where rows are not like those weighed, they are not moved again and again
+		}
+		block, err := l.memory(max(size, l.block))
+		if err != nil {
+			return err
+		}
+		if err := l.rows.Move(block); err != nil {
+			return err
+		}
+	}
+	return l.rows.Add()
+}
+
+// memory is a block for a batch. If there is none, batches that are being
+// written are waited for.
+func (l *lane) memory(size int) (*mem.Block, error) {
 	block, ok := l.batches.TryMap(size)
 	if !ok {
-		// Batches that are being written are given back.
 		if err := l.idle(); err != nil {
 			return nil, err
 		}
 		block, ok = l.batches.TryMap(size)
 	}
 	if !ok {
-		return nil, tooSmall("a batch of rows", int64(size)+l.batches.Used(), l.batches.Limit())
+		return nil, tooSmall("a batch of rows", int64(mem.BlockSize(size))+l.batches.Used(), l.batches.Limit())
 	}
-	return l.transform.Apply(rec, rows, block)
-}
-
-// tidy joins pieces that are not half as large as the one before, so that
-// there are few, and no row is copied often.
-func (l *lane) tidy() error {
-	from := len(l.pieces) - 1
-	rows := l.pieces[from].NumRows()
-	for from > 0 && l.pieces[from-1].NumRows() < 2*rows {
-		from--
-		rows += l.pieces[from].NumRows()
-	}
-	return l.joinFrom(from)
-}
-
-func (l *lane) joinFrom(from int) error {
-	if len(l.pieces)-from < 2 {
-		return nil
-	}
-	whole, err := join(l.pieces[from:], l.batches)
-	if errors.Is(err, mem.ErrTooSmall) {
-		if err := l.idle(); err != nil {
-			return err
-		}
-		whole, err = join(l.pieces[from:], l.batches)
-	}
-	if err != nil {
-		return err
-	}
-	for _, p := range l.pieces[from:] {
-		p.Release()
-	}
-	l.pieces = append(l.pieces[:from], whole)
-	return nil
+	return block, nil
 }
 
 // flush has the batch written while the next one is gathered.
 func (l *lane) flush() error {
-	if len(l.pieces) == 0 {
+	if l.rows.Rows() == 0 {
 		return nil
-	}
-	if err := l.joinFrom(0); err != nil {
-		return err
 	}
 	if err := l.wait(); err != nil {
 		return err
@@ -150,8 +125,8 @@ func (l *lane) flush() error {
 			return err
 		}
 	}
-	rec, file := l.pieces[0], l.part.file
-	l.pieces, l.rows, l.weight = l.pieces[:0], 0, 0
+	rec, file := l.rows.Record(), l.part.file
+	l.weight = 0
 	l.busy = stream.Async(func() error {
 		defer rec.Release()
 		l.look.wrote(l.split, rec)
@@ -166,13 +141,6 @@ func (l *lane) wait() error {
 		return nil
 	}
 	return l.busy.Wait()
-}
-
-func (l *lane) drop() {
-	for _, p := range l.pieces {
-		p.Release()
-	}
-	l.pieces, l.rows, l.weight = l.pieces[:0], 0, 0
 }
 
 // part is one file being written.
@@ -255,7 +223,9 @@ func (e *ending) commit(ctx context.Context) (dataset.NewPart, error) {
 // close gives all memory back; a part under way is left out.
 func (l *lane) close() {
 	l.wait() // its error, if any, is known or of no use
-	l.drop()
+	if l.rows != nil {
+		l.rows.Drop()
+	}
 	if l.part != nil {
 		l.part.file.Abort()
 		l.part.out.Abort()

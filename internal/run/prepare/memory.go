@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/run"
 	"github.com/weir-data/weir/internal/stage/scale"
 	"github.com/weir-data/weir/internal/store"
@@ -23,6 +24,8 @@ const (
 type needs struct {
 	transform int64
 	deal      int64
+	block     int // of a batch
+	rows      int // the most of one
 	batches   int64
 	out       int64 // the least of a lane
 	outMost   int64
@@ -38,20 +41,37 @@ func (w *work) needs(out *arrow.Schema, p *scale.Params, threads int) needs {
 	lanes := int64(len(w.assign.Names()))
 	least, most := store.WriteCost(w.Out)
 	floor := w.design.TransformFloor(p, threads)
-	fields := int64(0)
-	for _, f := range out.Fields() {
-		fields += int64(leaves(f.Type))
-	}
-	row := int64(newScales(w.reading.Schema(), out).fixed)
+	block, rows := batchSize(w.reading.Schema(), out)
 	return needs{
 		transform: floor + p.Size() + w.lookCost(out),
 		deal:      dealBytes + 2*w.assign.Cost(),
-		// A batch of each, one that is joined, one that is transformed; the
-		// pieces of small batches are rounded up for every column.
-		batches: (lanes + 2) * (batchBytes + batchBytes/4 + 2*row + 2*mostPieces*fields*arenaAlign),
+		block:     block, rows: rows,
+		// A batch of each lane; one that is moved to more memory, one that is
+		// written meanwhile.
+		batches: (lanes + 2) * int64(mem.BlockSize(block)),
 		// While a part becomes permanent the next is written.
 		out: least, outMost: 2 * most,
 	}
+}
+
+// bufferAlign is what the buffers of a batch are rounded up to.
+const bufferAlign = 64
+
+// batchSize is the bytes of a block for a batch of rows of a schema that become
+// rows of another, and the most rows of one.
+func batchSize(in, out *arrow.Schema) (bytes, rows int) {
+	s := newScales(in, out)
+	row, fields := int(s.fixed), 0
+	for _, f := range out.Fields() {
+		fields += leaves(f.Type)
+	}
+	rows = min(batchRows, (batchBytes+row-1)/row)
+	bytes = rows * row
+	bytes += bytes / 8 // of bitmaps, which are not weighed
+	if len(s.vary) > 0 {
+		bytes = batchBytes + row + batchBytes/4 // columns may get longer than those before
+	}
+	return bytes + 4*fields*bufferAlign, rows
 }
 
 // leaves counts a type and all below it.

@@ -103,17 +103,11 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	cost := dataset.Cost(c.Out)
-	whole := c.Run.Budget
-	share, err := whole.Carve("dataset", cost)
+	share, end, err := w.directory()
 	if err != nil {
-		return Report{}, &run.TooSmallError{Memory: c.Run.Memory, Write: cost, Need: 1 << 20, Try: run.Base + cost + 64<<20}
-	}
-	defer share.Close()
-	if w.Run.Budget, err = whole.Carve("passes", whole.Free()); err != nil {
 		return Report{}, err
 	}
-	defer w.Run.Budget.Close()
+	defer end()
 	place := dataset.Place{Store: c.Store, URL: c.Out, Share: share, Note: c.Note}
 	if w.data, w.from, err = dataset.Begin(ctx, place, w.plan(), c.Force); err != nil {
 		return Report{}, err
@@ -123,7 +117,21 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	}
 	defer w.data.Abort()
 	rep, err := w.passes(ctx)
-	return rep, besides(err, cost)
+	return rep, besides(err, share.Limit())
+}
+
+// directory takes what the directory needs out of the budget, and leaves the
+// rest to the passes.
+func (w *work) directory() (share *mem.Budget, end func(), err error) {
+	cost, whole := dataset.Cost(w.Out), w.Run.Budget
+	if share, err = whole.Carve("dataset", cost); err != nil {
+		return nil, nil, &run.TooSmallError{Memory: w.Run.Memory, Write: cost, Need: 1 << 20, Try: run.Base + cost + 64<<20}
+	}
+	if w.Run.Budget, err = whole.Carve("passes", whole.Free()); err != nil {
+		share.Close()
+		return nil, nil, err
+	}
+	return share, func() { w.Run.Budget.Close(); share.Close() }, nil
 }
 
 // besides adds what the directory needs to a refusal of the memory.
@@ -197,7 +205,7 @@ func (w *work) passes(ctx context.Context) (rep Report, err error) {
 			return rep, err
 		}
 		w.from = &dataset.Resumed{Splits: w.data.Splits()}
-	} else if err = w.resume(ctx); err != nil {
+	} else if err = w.resume(ctx, w.data.State); err != nil {
 		return rep, err
 	}
 	rep.Params = w.params
@@ -239,8 +247,8 @@ type state struct {
 	Look   *lookState      `json:"look,omitempty"`
 }
 
-// resume takes the second pass up.
-func (w *work) resume(ctx context.Context) error {
+// resume takes the second pass up, with a state that is read by read.
+func (w *work) resume(ctx context.Context, read func(context.Context, []byte) error) error {
 	if w.from.StateBytes < 0 {
 		return format.Error(format.ErrData, "%s: a checkpoint without a state; --force begins anew", w.Out)
 	}
@@ -250,7 +258,7 @@ func (w *work) resume(ctx context.Context) error {
 	}
 	defer lease.Release()
 	text := make([]byte, w.from.StateBytes)
-	if err := w.data.State(ctx, text); err != nil {
+	if err := read(ctx, text); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(text, &w.state); err != nil {

@@ -29,13 +29,9 @@ func Transform(p *scale.Params, threads int, next run.Target) run.Target {
 		if t.after, err = next(ctx, out); err != nil {
 			return run.Prepared{}, err
 		}
-		row := int64(newScales(in, out).fixed)
-		t.most = int(min(batchRows, max(1, batchBytes/row)))
-		fields := int64(0)
-		for _, f := range out.Fields() {
-			fields += int64(leaves(f.Type))
-		}
-		t.own = t.design.TransformFloor(p, threads) + batchBytes + batchBytes/4 + 2*row + 2*fields*arenaAlign
+		var block int
+		block, t.most = batchSize(in, out)
+		t.own = t.design.TransformFloor(p, threads) + int64(mem.BlockSize(block))
 		return run.Prepared{Least: t.after.Least + t.own, Most: t.after.Most + t.own + moreBatches, Open: t.open}, nil
 	}
 }

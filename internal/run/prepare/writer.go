@@ -58,7 +58,7 @@ func (w *writer) open(share *mem.Budget, threads int) error {
 		return err
 	}
 	for _, l := range w.lanes {
-		l.batches, l.transform = w.batches, w.transform
+		l.batches, l.rows, l.block = w.batches, w.transform.Gather(n.rows), n.block
 	}
 	w.scales = newScales(w.reading.Schema(), w.out)
 	return nil

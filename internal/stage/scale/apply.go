@@ -8,14 +8,10 @@ import (
 	"github.com/weir-data/weir/internal/format"
 )
 
-// fillRegion makes the outputs of one column, which lie in region one behind
-// the other, each aligned.
-func fillRegion[F float32 | float64](a *applied, region []F, col arrow.Array, n int, rows []int32, s *scratch) error {
+// fillRegion makes the outputs of one column: the first lies where region
+// begins, each other a stride behind the one before.
+func fillRegion[F float32 | float64](a *applied, region []F, stride int, col arrow.Array, n int, rows []int32, s *scratch) error {
 	if a.work.encode != noEncode {
-		stride := 0
-		if a.width > 0 {
-			stride = len(region) / a.width
-		}
 		encode(a, region, stride, col, n, rows, s)
 		return nil
 	}
@@ -164,7 +160,9 @@ func linear[F float32 | float64](dst []F, v []float64, factor, shift float64) fl
 // k*stride.
 func encode[F float32 | float64](a *applied, region []F, stride int, col arrow.Array, n int, rows []int32, s *scratch) {
 	if a.work.encode != ordinal {
-		clear(region)
+		for k := range a.width {
+			clear(region[k*stride:][:n])
+		}
 	}
 	value := textOf(col)
 	for i := range n {

@@ -2,13 +2,10 @@ package scale
 
 import (
 	"encoding/binary"
+	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/bitutil"
-	"github.com/apache/arrow-go/v18/arrow/memory"
-
-	"github.com/weir-data/weir/internal/stream"
 )
 
 // align is Arrow's alignment of buffers.
@@ -52,32 +49,36 @@ func canTake(t arrow.DataType) bool {
 	return false
 }
 
-// copied is a column being copied: first measured, then placed in memory, then
-// filled, a range of rows at a time.
+// copied is a column being copied, rows of several arrays one behind the
+// other. Of each array rows are measured, and added where there is room.
 type copied struct {
-	src      arrow.ArrayData
-	typ      arrow.DataType // as it lies in memory
+	out      arrow.DataType
+	typ      arrow.DataType // out as it lies in memory
 	fixed    int            // bytes of a value or of an index; 0: none
 	ends     int            // bytes of an offset; 0: none
 	bits     bool           // values are bits
 	text     bool           // offsets are into bytes, not into a child
 	list     int            // values of a fixed-size list; 0: it is none
-	nullable bool
-	fill     []byte // stands for nulls of text; nil: nothing does
+	fill     []byte         // stands for nulls of text; nil: nothing does
 	children []*copied
-	dict     *copied
+	words    *lexicon // of a dictionary
 
-	n, data, nulls      int
+	src                arrow.ArrayData // at hand
+	nullable           bool            // it has nulls
+	wantRows, wantData int             // measured of it
+
+	n, data, nulls     int  // rows, bytes of text, nulls that are there
+	masked             bool // valid is in use
+	seenRows, seenData int  // of what was made before
+
+	room, roomData      int // rows and bytes of text that there may be
 	valid, values, tail []byte
 	offsets             []byte
-	wantRows, wantData  int
 }
 
 // newCopied begins the copy of a column.
-func newCopied(d arrow.ArrayData) *copied {
-	c := &copied{src: d, typ: storage(d.DataType())}
-	c.nullable = d.NullN() != 0 && len(d.Buffers()) > 0 && d.Buffers()[0] != nil
-	kids := false
+func newCopied(t arrow.DataType) *copied {
+	c := &copied{out: t, typ: storage(t)}
 	switch t := c.typ.(type) {
 	case *arrow.NullType:
 	case *arrow.BooleanType:
@@ -86,27 +87,40 @@ func newCopied(d arrow.ArrayData) *copied {
 		c.ends, c.text = 4, true
 	case *arrow.LargeStringType, *arrow.LargeBinaryType:
 		c.ends, c.text = 8, true
-	case *arrow.ListType, *arrow.MapType:
-		c.ends, kids = 4, true
 	case *arrow.LargeListType:
-		c.ends, kids = 8, true
+		c.ends = 8
 	case *arrow.FixedSizeListType:
-		c.list, kids = int(t.Len()), true
+		c.list = int(t.Len())
 	case *arrow.StructType:
-		kids = true
+	case arrow.ListLikeType: // lists and maps
+		c.ends = 4
 	case *arrow.DictionaryType:
 		c.fixed = t.IndexType.(arrow.FixedWidthDataType).BitWidth() / 8
-		c.dict = newCopied(d.Dictionary())
-		c.dict.measure(0, d.Dictionary().Len())
+		c.words = newLexicon(t)
 	case arrow.FixedWidthDataType:
 		c.fixed = t.BitWidth() / 8
 	}
-	if kids {
-		for _, k := range d.Children() {
-			c.children = append(c.children, newCopied(k))
+	if nested, ok := c.typ.(arrow.NestedType); ok && c.words == nil {
+		for _, f := range nested.Fields() {
+			c.children = append(c.children, newCopied(f.Type))
 		}
 	}
 	return c
+}
+
+// from turns to another array, of which nothing is measured.
+func (c *copied) from(d arrow.ArrayData) error {
+	c.src, c.wantRows, c.wantData = d, 0, 0
+	c.nullable = d.NullN() != 0 && len(d.Buffers()) > 0 && d.Buffers()[0] != nil
+	for i, k := range c.children {
+		if err := k.from(d.Children()[i]); err != nil {
+			return err
+		}
+	}
+	if c.words != nil {
+		return c.words.from(d.Dictionary())
+	}
+	return nil
 }
 
 // bounds is where, in bytes or in the child, rows from i on begin and end.
@@ -122,6 +136,15 @@ func (c *copied) bounds(i, n int) (from, to int) {
 // null says that row i is null.
 func (c *copied) null(i int) bool {
 	return c.nullable && !bitutil.BitIsSet(c.src.Buffers()[0].Bytes(), c.src.Offset()+i)
+}
+
+// measureFrom counts the rows of rows, or all n.
+func (c *copied) measureFrom(n int, rows []int32) {
+	if rows != nil && c.ends == 0 && len(c.children) == 0 {
+		c.wantRows += len(rows)
+		return
+	}
+	spans(n, rows, c.measure)
 }
 
 // measure counts n rows from i on.
@@ -155,205 +178,107 @@ func (c *copied) measure(i, n int) {
 	}
 }
 
-// size is the bytes of what was measured.
-func (c *copied) size() int {
-	n := 0
-	if c.nullable {
-		n += aligned((c.wantRows + 7) / 8)
-	}
-	if c.bits {
-		n += aligned((c.wantRows + 7) / 8)
-	}
-	n += aligned(c.wantRows*c.fixed) + aligned(c.wantData)
-	if c.ends > 0 {
-		n += aligned((c.wantRows + 1) * c.ends)
+// fits says that there is room for what was measured.
+func (c *copied) fits() bool {
+	if c.n+c.wantRows > c.room || c.data+c.wantData > c.roomData || c.words != nil && !c.words.values.fits() {
+		return false
 	}
 	for _, k := range c.children {
-		n += k.size()
+		if !k.fits() {
+			return false
+		}
 	}
-	if c.dict != nil {
-		n += c.dict.size()
-	}
-	return n
+	return true
 }
 
-// place takes size bytes of ram and returns the rest.
+// plan makes room for so many rows, and for factor times what is there, was
+// measured and was made before; at least for what is there and was measured. It
+// returns the bytes of that.
+func (c *copied) plan(rows int, factor float64) (size int) {
+	scaled := func(least, seen int) int { return max(least, int(math.Ceil(float64(least+seen)*factor))) }
+	c.room, c.roomData = rows, scaled(c.data+c.wantData, c.seenData)
+	size = aligned(c.room*c.fixed) + aligned(c.roomData)
+	if c.typ.ID() != arrow.NULL {
+		size += aligned((c.room + 7) / 8)
+	}
+	if c.bits {
+		size += aligned((c.room + 7) / 8)
+	}
+	if c.ends > 0 {
+		size += aligned((c.room + 1) * c.ends)
+	}
+	for _, k := range c.children {
+		switch {
+		case c.ends > 0:
+			size += k.plan(scaled(k.n+k.wantRows, k.seenRows), factor)
+		case c.list > 0:
+			size += k.plan(rows*c.list, factor)
+		default:
+			size += k.plan(rows, factor)
+		}
+	}
+	if c.words != nil {
+		size += c.words.plan(factor)
+	}
+	return size
+}
+
+// wordBytes is about what dictionaries have of the last plan.
+func (c *copied) wordBytes(factor float64) (size int) {
+	if c.words != nil {
+		size = c.words.plan(factor)
+	}
+	for _, k := range c.children {
+		size += k.wordBytes(factor)
+	}
+	return size
+}
+
+// place takes the bytes of the plan from ram and returns the rest. There is
+// nothing behind it.
 func (c *copied) place(ram []byte) []byte {
 	take := func(n int) []byte {
 		out := ram[:n:n]
 		ram = ram[aligned(n):]
 		return out
 	}
-	if c.nullable {
-		c.valid = take((c.wantRows + 7) / 8)
-		clear(c.valid)
+	c.n, c.data, c.nulls, c.masked = 0, 0, 0, false
+	if c.typ.ID() != arrow.NULL {
+		c.valid = take((c.room + 7) / 8)
 	}
 	if c.bits {
-		c.values = take((c.wantRows + 7) / 8)
+		c.values = take((c.room + 7) / 8)
 		clear(c.values)
 	}
 	if c.fixed > 0 {
-		c.values = take(c.wantRows * c.fixed)
+		c.values = take(c.room * c.fixed)
 	}
 	if c.ends > 0 {
-		c.offsets = take((c.wantRows + 1) * c.ends)
+		c.offsets = take((c.room + 1) * c.ends)
 		clear(c.offsets[:c.ends])
 	}
 	if c.text {
-		c.tail = take(c.wantData)
+		c.tail = take(c.roomData)
 	}
 	for _, k := range c.children {
 		ram = k.place(ram)
 	}
-	if c.dict != nil {
-		ram = c.dict.place(ram)
-		c.dict.add(0, c.src.Dictionary().Len())
+	if c.words != nil {
+		ram = c.words.place(ram)
 	}
 	return ram
 }
 
-// measureFrom counts the rows of rows, or all n.
-func (c *copied) measureFrom(n int, rows []int32) {
-	if rows != nil && c.ends == 0 && len(c.children) == 0 {
-		c.wantRows += len(rows)
-		return
-	}
-	spans(n, rows, c.measure)
-}
-
-// fillFrom copies the rows that were measured: those of rows, or all n.
-func (c *copied) fillFrom(n int, rows []int32) {
-	if rows == nil || c.nullable || c.dict != nil || c.fixed != 4 && c.fixed != 8 {
-		spans(n, rows, c.add)
-		return
-	}
-	c.n = len(rows)
-	if c.fixed == 8 {
-		gather(arrow.GetData[uint64](c.values), arrow.GetData[uint64](c.src.Buffers()[1].Bytes())[c.src.Offset():], rows)
-	} else {
-		gather(arrow.GetData[uint32](c.values), arrow.GetData[uint32](c.src.Buffers()[1].Bytes())[c.src.Offset():], rows)
-	}
-}
-
-func gather[T uint32 | uint64](dst, src []T, rows []int32) {
-	dst = dst[:len(rows)]
-	for i, r := range rows {
-		dst[i] = src[r]
-	}
-}
-
-// add copies n rows from i on.
-func (c *copied) add(i, n int) {
-	if n == 0 {
-		return
-	}
-	at := c.src.Offset() + i
-	if c.nullable {
-		bitutil.CopyBitmap(c.src.Buffers()[0].Bytes(), at, n, c.valid, c.n)
-		c.nulls += n - bitutil.CountSetBits(c.src.Buffers()[0].Bytes(), at, n)
-	}
-	switch {
-	case c.bits:
-		bitutil.CopyBitmap(c.src.Buffers()[1].Bytes(), at, n, c.values, c.n)
-	case c.fixed > 0:
-		copy(c.values[c.n*c.fixed:], c.src.Buffers()[1].Bytes()[at*c.fixed:(at+n)*c.fixed])
-	case c.fill != nil:
-		c.addFilled(i, n)
-		return
-	case c.ends > 0:
-		from, to := c.bounds(i, n)
-		c.addOffsets(i, n, from)
-		if c.text && to > from {
-			copy(c.tail[c.data:], c.src.Buffers()[2].Bytes()[from:to])
-		} else if !c.text {
-			c.children[0].add(from, to-from)
-		}
-		c.data += to - from
-	case c.list > 0:
-		c.children[0].add(at*c.list, n*c.list)
-	default:
-		for _, k := range c.children {
-			k.add(at, n)
-		}
-	}
-	c.n += n
-}
-
-// addOffsets copies where rows end, moved to where they lie in the copy.
-func (c *copied) addOffsets(i, n, from int) {
-	raw := c.src.Buffers()[1].Bytes()[(c.src.Offset()+i+1)*c.ends:]
-	out := c.offsets[(c.n+1)*c.ends:]
-	if c.ends == 4 {
-		move := uint32(c.data - from)
-		for k := range n {
-			binary.LittleEndian.PutUint32(out[4*k:], binary.LittleEndian.Uint32(raw[4*k:])+move)
-		}
-		return
-	}
-	move := uint64(c.data - from)
-	for k := range n {
-		binary.LittleEndian.PutUint64(out[8*k:], binary.LittleEndian.Uint64(raw[8*k:])+move)
-	}
-}
-
-// addFilled copies text with fill for nulls.
-func (c *copied) addFilled(i, n int) {
-	for k := range n {
-		text := c.fill
-		if !c.null(i + k) {
-			if from, to := c.bounds(i+k, 1); to > from {
-				text = c.src.Buffers()[2].Bytes()[from:to]
-			} else {
-				text = nil
-			}
-		}
-		c.data += copy(c.tail[c.data:], text)
-		c.n++
-		if c.ends == 4 {
-			binary.LittleEndian.PutUint32(c.offsets[4*c.n:], uint32(c.data))
-		} else {
-			binary.LittleEndian.PutUint64(c.offsets[8*c.n:], uint64(c.data))
-		}
-	}
-	c.nulls = 0
-}
-
-// array is the copy.
-func (c *copied) array(slab *stream.Slab) arrow.ArrayData {
-	var children []arrow.ArrayData
+// end forgets what is there but its size.
+func (c *copied) end() {
+	c.seenRows, c.seenData = c.n, c.data
+	c.n, c.data, c.nulls, c.src = 0, 0, 0, nil
+	c.room, c.roomData = 0, 0
+	c.valid, c.values, c.offsets, c.tail = nil, nil, nil, nil
 	for _, k := range c.children {
-		d := k.array(slab)
-		defer d.Release()
-		children = append(children, d)
+		k.end()
 	}
-	buffers := []*memory.Buffer{nil}
-	if c.nulls > 0 && c.valid != nil {
-		buffers[0] = slab.Buffer(c.valid)
+	if c.words != nil {
+		c.words.end()
 	}
-	if c.bits || c.fixed > 0 {
-		buffers = append(buffers, slab.Buffer(c.values))
-	}
-	if c.ends > 0 {
-		buffers = append(buffers, slab.Buffer(c.offsets))
-	}
-	if c.text {
-		buffers = append(buffers, slab.Buffer(c.tail))
-	}
-	defer func() {
-		for _, b := range buffers {
-			if b != nil {
-				b.Release()
-			}
-		}
-	}()
-	nulls := c.nulls
-	if c.typ.ID() == arrow.NULL {
-		nulls = c.n
-	}
-	if c.dict != nil {
-		dict := c.dict.array(slab)
-		defer dict.Release()
-		return array.NewDataWithDictionary(c.src.DataType(), c.n, buffers, nulls, 0, dict.(*array.Data))
-	}
-	return array.NewData(c.src.DataType(), c.n, buffers, children, nulls, 0)
 }

@@ -5,8 +5,6 @@ import (
 	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/mem"
@@ -122,16 +120,6 @@ func (a *applied) copies() bool {
 	return a.work.passed() || a.work.class == text && a.work.encode == noEncode
 }
 
-// copy begins the copy of rows of a column.
-func (a *applied) copy(col arrow.Array, rows []int32) *copied {
-	c := newCopied(col.Data())
-	if !a.work.passed() && a.fill != nil {
-		c.fill = a.fill
-	}
-	c.measureFrom(col.Len(), rows)
-	return c
-}
-
 // spans calls f with the runs of neighbours in rows, or with all n.
 func spans(n int, rows []int32, f func(i, n int)) {
 	if rows == nil {
@@ -149,110 +137,29 @@ func spans(n int, rows []int32, f func(i, n int)) {
 }
 
 // Size is the bytes of the block that Apply needs for rows of rec: those that
-// rows names in ascending order, or all if it is nil.
+// rows names in ascending order, or all if it is nil. What is wrong with them
+// Apply says.
 func (t *Transform) Size(rec arrow.RecordBatch, rows []int32) int {
-	n := int(rec.NumRows())
-	if rows != nil {
-		n = len(rows)
-	}
-	size := 0
-	for i := range t.cols {
-		if a := &t.cols[i]; a.copies() {
-			size += a.copy(rec.Column(i), rows).size()
-		} else {
-			size += a.width * aligned(n*t.wide)
-		}
-	}
+	size, _, _ := t.Gather(0).Want(rec, rows)
 	return size
 }
 
 // Apply makes the output for rows of rec in block, which it takes over, also
 // where there is an error. The output refers to nothing of rec.
 func (t *Transform) Apply(rec arrow.RecordBatch, rows []int32, block *mem.Block) (arrow.RecordBatch, error) {
-	slab := stream.NewSlab(block)
-	defer slab.Release()
-	n := int(rec.NumRows())
-	if rows != nil {
-		n = len(rows)
-	}
-	if err := t.d.suits(rec, rows); err != nil {
+	g := t.Gather(0)
+	defer g.Drop()
+	if _, _, err := g.Want(rec, rows); err != nil {
+		block.Free()
 		return nil, err
 	}
-	regions, copies, err := t.place(rec, rows, n, block.Bytes())
-	if err != nil {
+	if err := g.Move(block); err != nil {
 		return nil, err
 	}
-	err = t.pool.Each(len(t.cols), func(i int, s *scratch) error {
-		if copies[i] != nil {
-			copies[i].fillFrom(n, rows)
-			return nil
-		}
-		var err error
-		if t.wide == 4 {
-			err = fillRegion(&t.cols[i], arrow.GetData[float32](regions[i]), rec.Column(i), n, rows, s)
-		} else {
-			err = fillRegion(&t.cols[i], arrow.GetData[float64](regions[i]), rec.Column(i), n, rows, s)
-		}
-		if err != nil {
-			return format.Error(format.ErrData, "column %q: %w", t.cols[i].work.field.Name, err)
-		}
-		return nil
-	})
-	if err != nil {
+	if err := g.Add(); err != nil {
 		return nil, err
 	}
-	return t.record(slab, regions, copies, n), nil
-}
-
-// place divides ram among the columns: numbers get a region, others a copy.
-func (t *Transform) place(rec arrow.RecordBatch, rows []int32, n int, ram []byte) (regions [][]byte, copies []*copied, err error) {
-	all := int64(len(ram))
-	regions, copies = make([][]byte, len(t.cols)), make([]*copied, len(t.cols))
-	for i := range t.cols {
-		a := &t.cols[i]
-		size := a.width * aligned(n*t.wide)
-		if a.copies() {
-			copies[i] = a.copy(rec.Column(i), rows)
-			size = copies[i].size()
-		}
-		if size > len(ram) {
-			return nil, nil, &mem.TooSmallError{Share: "transform: batch", Need: int64(t.Size(rec, rows)), Limit: all}
-		}
-		if copies[i] != nil {
-			copies[i].place(ram[:size])
-		} else {
-			regions[i] = ram[:size]
-		}
-		ram = ram[size:]
-	}
-	return regions, copies, nil
-}
-
-// record wraps what was made.
-func (t *Transform) record(slab *stream.Slab, regions [][]byte, copies []*copied, n int) arrow.RecordBatch {
-	cols := make([]arrow.Array, 0, t.out.NumFields())
-	defer func() {
-		for _, c := range cols {
-			c.Release()
-		}
-	}()
-	add := func(d arrow.ArrayData) {
-		cols = append(cols, array.MakeFromData(d))
-		d.Release()
-	}
-	for i := range t.cols {
-		if copies[i] != nil {
-			add(copies[i].array(slab))
-			continue
-		}
-		stride := aligned(n * t.wide)
-		for k := range t.cols[i].width {
-			b := slab.Buffer(regions[i][k*stride : k*stride+n*t.wide])
-			add(array.NewData(t.out.Field(len(cols)).Type, n, []*memory.Buffer{nil, b}, nil, 0, 0))
-			b.Release()
-		}
-	}
-	return array.NewRecordBatch(t.out, cols, int64(n))
+	return g.Record(), nil
 }
 
 // Close gives all memory back but that of outputs.
