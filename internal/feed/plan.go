@@ -36,6 +36,7 @@ func (l *loader) prepareScan(ctx context.Context) (feeder, error) {
 	floor := max(r.Data().Floor(), 1<<20)
 	// A batch is what the reader makes of it; that is known when it comes.
 	arena := max(l.Buffer, leastArena, min(8*int64(l.BatchSize)*rowBytes(info), (l.budget.Limit()-heap-floor)/2))
+	arena = arena / pageBytes * pageBytes
 	rest := l.budget.Limit() - heap - arena
 	if rest < floor {
 		return nil, l.tooSmall(floor, 0, arena, heap)
@@ -219,7 +220,7 @@ func (l *loader) widest(p *order.Plan) int64 {
 // divide gives windows, readers and batches their memory.
 func (l *loader) divide(plans []*order.Plan, readings []*run.Reading, indexes []*index) error {
 	heap := run.Settle(l.budget.Limit(), l.threads)
-	arena := l.arenaBytes(l.maker.batchBytes(l.BatchSize))
+	arena := l.arenaBytes(l.maker.batchBytes(l.BatchSize)) / pageBytes * pageBytes
 	var need []int64
 	for _, p := range plans {
 		rows := l.widest(p)

@@ -117,9 +117,12 @@ func (l *loader) close() {
 // leastArena is that of small batches: some dozens of them are ready ahead.
 const leastArena = 16 << 20
 
+// pageBytes is what batches are rounded up to.
+const pageBytes = 4096
+
 // arenaBytes is the shared memory for batches of so many bytes.
 func (l *loader) arenaBytes(batch int64) int64 {
-	batch = (batch + 4095) &^ 4095
+	batch = (batch + pageBytes - 1) / pageBytes * pageBytes
 	if l.Buffer > 0 {
 		return max(l.Buffer, 2*batch)
 	}

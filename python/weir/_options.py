@@ -12,7 +12,10 @@ Paths = Union[Path, Sequence[Path]]
 Size = Union[int, str]
 Names = Union[str, Sequence[str]]
 
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*")
+_UNITS = {"": 1, "b": 1} | {
+    unit + end: base ** (i + 1) for i, unit in enumerate("kmgt") for end, base in (("", 1024), ("i", 1024), ("ib", 1024), ("b", 1000))
+}
 
 
 class ReadOptions(TypedDict, total=False):
@@ -70,12 +73,10 @@ def size(given: Size, what: str) -> int:
     """Bytes, from a number or a text such as 64MiB."""
     if isinstance(given, int):
         return given
-    match = _SIZE.fullmatch(given)
-    if not match:
-        raise ValueError(f"{what}={given!r} is no size; write bytes, or 64MiB, 1GiB")
-    number, unit, binary = match.groups()
-    base = 1024 if binary or len(given.strip().rstrip("bB")) > len(number) and given.strip()[-1] not in "bB" else 1000
-    return int(float(number) * base ** "kmgt".index(unit.lower()) * base) if unit else int(float(number))
+    match = _SIZE.fullmatch(given.lower())
+    if not match or match[2] not in _UNITS:
+        raise ValueError(f"{what}={given!r} is no size; write a number of bytes, or 64MiB, or 1GB")
+    return int(float(match[1]) * _UNITS[match[2]])
 
 
 def without_defaults(config: Mapping[str, Any]) -> dict[str, Any]:

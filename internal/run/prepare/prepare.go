@@ -108,6 +108,9 @@ func Run(ctx context.Context, c Config) (Report, error) {
 		return Report{}, err
 	}
 	defer end()
+	if h := w.Run.Heap; h != nil {
+		w.Run.Heap = func() int64 { n := h(); println("HEAP", n); return n }
+	}
 	place := dataset.Place{Store: c.Store, URL: c.Out, Share: share, Note: c.Note}
 	if w.data, w.from, err = dataset.Begin(ctx, place, w.plan(), c.Force); err != nil {
 		return Report{}, err

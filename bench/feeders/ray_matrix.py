@@ -1,0 +1,44 @@
+"""Ray Data: batches of columns as NumPy arrays or as tensors, made a matrix here; shuffled by its local buffer of 10,000 rows.
+
+Its processes have been started before the clock runs.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+
+import numpy as np
+import ray
+import torch
+from matrix import BATCH, BUFFER, FEATURES, LABEL, SEED, MatrixLoop, stacked
+
+
+def run(loop: MatrixLoop) -> None:
+    rows = ray.data.read_parquet(loop.files(), columns=[*FEATURES, LABEL])
+    options = {"batch_size": BATCH}
+    if loop.shuffled:
+        options |= {"local_shuffle_buffer_size": BUFFER, "local_shuffle_seed": SEED}
+    if "torch" in loop.arguments:
+        types = dict.fromkeys(FEATURES, torch.float32) | {LABEL: torch.int64}
+        for batch in rows.iter_torch_batches(dtypes=types, **options):
+            loop.add(*stacked(batch))
+    else:
+        for batch in rows.iter_batches(batch_format="numpy", **options):
+            x = np.stack([batch[name] for name in FEATURES], axis=1, dtype=np.float32, casting="same_kind")
+            loop.add(torch.from_numpy(x), torch.from_numpy(batch[LABEL]))
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="ray", dir="/tmp") as folder:  # a short name: its sockets are there
+        cores = len(os.sched_getaffinity(0))
+        ray.init(num_cpus=cores, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR, _temp_dir=folder)
+        ray.data.DataContext.get_current().enable_progress_bars = False
+        loop = MatrixLoop.from_args()
+        run(loop)
+        loop.tell(loop.cost())
+        ray.shutdown()
+
+
+main()
