@@ -32,7 +32,7 @@ func (l *loader) prepareScan(ctx context.Context) (feeder, error) {
 	for _, f := range r.Schema().Fields() {
 		l.names = append(l.names, f.Name)
 	}
-	heap := run.Settle(l.budget.Limit(), l.threads)
+	heap := run.HeapNeed()
 	floor := max(r.Data().Floor(), 1<<20)
 	// A batch is what the reader makes of it; that is known when it comes.
 	arena := max(l.Buffer, leastArena, min(8*int64(l.BatchSize)*rowBytes(info), (l.budget.Limit()-heap-floor)/2))
@@ -41,6 +41,7 @@ func (l *loader) prepareScan(ctx context.Context) (feeder, error) {
 	if rest < floor {
 		return nil, l.tooSmall(floor, 0, arena, heap)
 	}
+	rest -= run.Settle(heap, rest-floor, l.threads)
 	if l.arena, err = l.budget.Carve("batches", arena); err != nil {
 		return nil, err
 	}
@@ -219,7 +220,7 @@ func (l *loader) widest(p *order.Plan) int64 {
 
 // divide gives windows, readers and batches their memory.
 func (l *loader) divide(plans []*order.Plan, readings []*run.Reading, indexes []*index) error {
-	heap := run.Settle(l.budget.Limit(), l.threads)
+	heap := run.HeapNeed()
 	arena := l.arenaBytes(l.maker.batchBytes(l.BatchSize)) / pageBytes * pageBytes
 	var need []int64
 	for _, p := range plans {
@@ -239,6 +240,7 @@ func (l *loader) divide(plans []*order.Plan, readings []*run.Reading, indexes []
 	if rest < floors {
 		return l.tooSmall(floors, l.windows, arena, heap)
 	}
+	rest -= run.Settle(heap, rest-floors, l.threads)
 	var err error
 	if l.arena, err = l.budget.Carve("batches", arena); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/weir-data/weir/internal/feed/wire"
+	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/run"
 )
@@ -132,6 +133,6 @@ func (l *loader) arenaBytes(batch int64) int64 {
 // tooSmall refuses a memory.
 func (l *loader) tooSmall(reading, windows, batches, heap int64) error {
 	need := run.Base + reading + windows + batches + heap
-	return fmt.Errorf("memory %s is %w: reading needs %s, windows %s, batches %s, the program %s; try memory=%q",
-		mem.Format(l.memory), mem.ErrTooSmall, mem.Format(reading), mem.Format(windows), mem.Format(batches), mem.Format(run.Base+heap), mem.Flag(need))
+	return format.Error(mem.ErrTooSmall, "memory %s is too small: reading needs %s, windows %s, batches %s, the program %s; try memory=%q",
+		mem.Format(l.memory), mem.Format(reading), mem.Format(windows), mem.Format(batches), mem.Format(run.Base+heap), mem.Flag(need))
 }

@@ -99,13 +99,15 @@ func heapExtra(live int64) int64 {
 	return max(0, live-freeHeap) / 4 * 5
 }
 
-// Settle holds the Go runtime to Base, what planning left on its heap, and some
-// room for many threads, and returns what of the budget that takes.
-func Settle(budget int64, threads int) int64 {
-	extra := heapExtra(LiveHeap())
-	extra += slack(budget-extra, threads)
-	limitHeap(extra)
-	return extra
+// HeapNeed is what of the budget the Go heap takes that planning left.
+func HeapNeed() int64 { return heapExtra(LiveHeap()) }
+
+// Settle holds the Go runtime to Base, a HeapNeed and, of what is to spare, some
+// room for many threads, which it returns.
+func Settle(need, spare int64, threads int) int64 {
+	more := slack(spare, threads)
+	limitHeap(need + more)
+	return more
 }
 
 // slack is what of the memory that is to spare goes to the Go runtime: where
