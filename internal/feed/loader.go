@@ -95,10 +95,12 @@ func (l *loader) begin(ctx context.Context, epoch, position int64) {
 	l.last, l.started = place{epoch, position}, true
 	share := l.share()
 	for _, t := range l.tracks {
-		t.ctx = ctx
 		if !goesOn {
 			t.reset()
+		} else if t.next != nil {
+			t.next.Wait() // its error is seen when the window is wanted
 		}
+		t.ctx = ctx
 		t.narrow = func(e *order.Epoch, w *order.Window) {
 			if l.mix != nil {
 				return
