@@ -1,4 +1,4 @@
-# weir: make build | demo | test | lint | bench | fuzz
+# weir: make build | wheel | demo | test | lint | bench | fuzz
 
 SHELL := /bin/bash
 export CGO_ENABLED := 0
@@ -9,10 +9,27 @@ PYTHON ?= python3
 # The interpreter of the tests' environment, which is installed on first use, outside the tree.
 TESTS_PYTHON = $$($(PYTHON) tests/environment.py)
 
-.PHONY: build demo test test-go test-python lint bench bench-quick fuzz cross clean
+.PHONY: build wheel demo test test-go test-python lint bench bench-quick fuzz cross clean
 
 build:
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/weir ./cmd/weir
+
+# wheel makes the Python package, with the program in it, in DIST; GOOS and GOARCH make that of another system.
+DIST ?= dist
+WHEEL_OS = $(or $(GOOS),$(shell go env GOOS))
+WHEEL_ARCH = $(or $(GOARCH),$(shell go env GOARCH))
+PLATFORM_linux_amd64 = manylinux2014_x86_64
+PLATFORM_linux_arm64 = manylinux2014_aarch64
+PLATFORM_darwin_arm64 = macosx_12_0_arm64
+PLATFORM = $(PLATFORM_$(WHEEL_OS)_$(WHEEL_ARCH))
+wheel:
+	@test -n '$(PLATFORM)' || { echo 'no wheels for $(WHEEL_OS)/$(WHEEL_ARCH)'; exit 1; }
+	rm -rf $(DIST)/stage && mkdir -p $(DIST)/stage/weir/bin
+	cp python/pyproject.toml python/README.md LICENSE $(DIST)/stage && cp python/weir/*.py python/weir/py.typed $(DIST)/stage/weir
+	GOOS=$(WHEEL_OS) GOARCH=$(WHEEL_ARCH) go build -trimpath -ldflags '$(LDFLAGS)' -o $(DIST)/stage/weir/bin/weir ./cmd/weir
+	$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps -w $(DIST) \
+	  --config-settings=--build-option=--plat-name=$(PLATFORM) $(DIST)/stage
+	rm -rf $(DIST)/stage
 
 # demo makes raw data, prepares it inside a small memory limit, verifies it and shows the report.
 demo: build
@@ -56,4 +73,4 @@ cross:
 	GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/weir
 
 clean:
-	rm -rf bin demo-data
+	rm -rf bin demo-data dist

@@ -34,11 +34,12 @@ class Spec:
     source: str = ""
     copies: int = 1
     twin: str = ""  # the Parquet dataset with exactly the same names, types and values
+    part: str = ""  # the one part of the benchmark that reads it, where it is not the one of its form
 
     @property
     def environment(self) -> str:
         """The virtual environment whose libraries write it."""
-        return self.form if self.form == "mds" else ""
+        return {"mds": "mds", "litdata": "feed"}.get(self.form, "")
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ TEXT_ROWS, TEXT_ONE_ROWS, TEXT_GROUP = 332_800, 661_500, 32_768
 CHAT_ROWS, TOKEN_ROWS, NESTED_GROUP = 138_600, 200_000, 16_384
 PREPARE_GROUP = 122_880
 CSV_ROWS, FEATHER_GROUP = 225_000, 65_536  # 64k rows in a batch, as write_feather makes them
+DIALOG_ROWS = 50_000
 
 SPECS: dict[str, Spec] = {
     s.name: s
@@ -105,6 +107,11 @@ SPECS: dict[str, Spec] = {
             for size, copies in ((10, 4), (15, 6), (30, 12), (60, 23))
         ),
         Spec("images", "images", 2_000, 250, form="images"),
+        Spec("thousand-parts", "numeric", 1_000_000, 1_000, maker="files", part="feed"),
+        Spec("matrix-mds", "numeric", CSV_ROWS, 0, form="mds", maker="mds_matrix", source="numeric-small", part="feed"),
+        Spec("matrix-litdata", "numeric", CSV_ROWS, 0, form="litdata", source="numeric-small", part="feed"),
+        Spec("dialogs", "dialogs", DIALOG_ROWS, NESTED_GROUP, part="feed"),
+        Spec("dialogs-jsonl", "dialogs", DIALOG_ROWS, NESTED_GROUP, form="jsonl", codec="none", part="feed"),
     ]
 }
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from datasets import cache
 
 OLDEST = (3, 11)  # the peers' wheels start here
-OVER = {"feed": "mds"}  # an environment and the one it lies over
+OVER = {"feed": "mds", "hf50": "feed"}  # an environment and the one it lies over
 
 
 class Unavailable(Exception):
@@ -39,7 +39,7 @@ def versions(name: str = "") -> str:
 
 def python(name: str = "") -> Path:
     """The interpreter of an environment, which is installed first where it is missing."""
-    below = packages(python(OVER[name])) if name in OVER else None
+    below = tuple(packages(python(layer)) for layer in layers(name)[1:])
     digest = hashlib.sha256(b"".join(requirements(layer).read_bytes() for layer in layers(name))).hexdigest()[:12]
     folder = cache() / f"venv-{digest}"
     found = folder / "bin" / "python"
@@ -54,8 +54,8 @@ def packages(interpreter: Path) -> Path:
 
 
 @functools.cache  # what failed once is not tried again for every run
-def install(wanted: Path, folder: Path, below: Path | None) -> str:
-    """Makes an environment, over the packages of another if they are given; says why where that cannot be done."""
+def install(wanted: Path, folder: Path, below: tuple[Path, ...]) -> str:
+    """Makes an environment over the packages of others; says why where that cannot be done."""
     if sys.version_info < OLDEST:
         return f"the peers need Python {OLDEST[0]}.{OLDEST[1]} or later, this is {sys.version.split()[0]}"
     shutil.rmtree(folder, ignore_errors=True)
@@ -63,8 +63,7 @@ def install(wanted: Path, folder: Path, below: Path | None) -> str:
     interpreter = folder / "bin" / "python"
     if subprocess.run([sys.executable, "-m", "venv", str(folder)], check=False).returncode:
         return "no virtual environment can be made here"
-    if below:
-        (packages(interpreter) / "over.pth").write_text(f"{below}\n")
+    (packages(interpreter) / "over.pth").write_text("".join(f"{each}\n" for each in below))
     pip = [str(interpreter), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", str(wanted)]
     if subprocess.run(pip, check=False).returncode:
         return f"{wanted.name} cannot be installed here"

@@ -19,7 +19,7 @@ def scan(call: Call, form: str) -> Section:
     """All datasets of a form."""
     environments = {PEERS[name].environment for name in programs.readers(form)}
     section, settings = call.section(figures.LIMIT, *environments)
-    names = [name for name, spec in SPECS.items() if spec.form == form and (name not in LARGE or call.args.big)]
+    names = [name for name, spec in SPECS.items() if (spec.form, spec.part) == (form, "") and (name not in LARGE or call.args.big)]
     values = []
     for name in call.chosen(names):
         data = call.dataset(name)

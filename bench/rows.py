@@ -102,6 +102,12 @@ def chat(start: int, count: int, _: float) -> pa.Table:
     return pa.table({"id": ids(start, count), "messages": pa.ListArray.from_arrays(offsets, messages)})
 
 
+def dialogs(start: int, count: int, nulls: float) -> pa.Table:
+    """Conversations with a text of 400 to 800 bytes beside them."""
+    rng = generator(7, start)
+    return chat(start, count, nulls).append_column("text", prose(rng, rng.integers(400, 800, count)))
+
+
 def tokens(start: int, count: int, _: float) -> pa.Table:
     """Token lists of 64 to 960 ids out of 32,000."""
     rng = generator(4, start)
@@ -128,6 +134,7 @@ BUILDERS: dict[str, Callable[[int, int, float], pa.Table]] = {
     "numeric": numeric,
     "text": text,
     "chat": chat,
+    "dialogs": dialogs,
     "tokens": tokens,
     "features": features,
 }

@@ -1,6 +1,6 @@
 """Ray Data: batches of columns as NumPy arrays or as tensors, made a matrix here; shuffled by its local buffer of 10,000 rows.
 
-Its processes have been started before the clock runs.
+Its processes have been started and have done a little work before the clock runs.
 """
 
 from __future__ import annotations
@@ -31,14 +31,18 @@ def run(loop: MatrixLoop) -> None:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="ray", dir="/tmp") as folder:  # a short name: its sockets are there
-        cores = len(os.sched_getaffinity(0))
+    cores = len(os.sched_getaffinity(0))
+    with tempfile.TemporaryDirectory(prefix="ray", dir="/tmp", ignore_cleanup_errors=True) as folder:  # short, since its sockets are there
         ray.init(num_cpus=cores, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR, _temp_dir=folder)
+        logging.getLogger("ray.data").setLevel(logging.ERROR)
         ray.data.DataContext.get_current().enable_progress_bars = False
-        loop = MatrixLoop.from_args()
-        run(loop)
-        loop.tell(loop.cost())
-        ray.shutdown()
+        try:
+            ray.data.range(64).map_batches(lambda batch: batch).materialize()
+            loop = MatrixLoop.from_args()
+            run(loop)
+            loop.tell(loop.cost())
+        finally:
+            ray.shutdown()
 
 
 main()

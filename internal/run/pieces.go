@@ -101,6 +101,16 @@ func (r *Reading) Room(c Config) int64 {
 	return c.Budget.Limit() - heapExtra(live) - max(r.data.Floor(), leastData)
 }
 
+// Later is what a pass needs of the budget beside what it would need at once,
+// when so many bytes more will lie on the heap.
+func (r *Reading) Later(c Config, bytes int64) int64 {
+	if c.Heap == nil {
+		return 0
+	}
+	live := c.Heap()
+	return heapExtra(live+bytes) - heapExtra(live)
+}
+
 // Info is what the descriptions say.
 func (r *Reading) Info() format.Info { return r.data.Info() }
 

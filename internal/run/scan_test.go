@@ -227,9 +227,9 @@ func TestOthersAreAbortedWhenOneSinkFails(t *testing.T) {
 
 func TestSinkGetsItsLeastAndAtMostHalfOfTheRest(t *testing.T) {
 	for _, test := range []struct{ budget, least, most, want int64 }{
-		{18 << 20, 10 << 20, 100 << 20, 10 << 20}, // all is spoken for
-		{28 << 20, 10 << 20, 100 << 20, 15 << 20}, // half of what is left
-		{28 << 20, 10 << 20, 11 << 20, 11 << 20},  // no more than it can use
+		{18 << 20, 10 << 20, 100 << 20, 10 << 20},        // all is spoken for
+		{28 << 20, 10 << 20, 100 << 20, 10<<20 + 35<<17}, // half of what the runtime leaves of the rest
+		{28 << 20, 10 << 20, 11 << 20, 11 << 20},         // no more than it can use
 		{28 << 20, 0, 0, 0},
 	} {
 		c := config(&runtest.Fake{Least: 8 << 20})

@@ -23,7 +23,7 @@ def binary() -> str:
         found = shutil.which("weir", path=folder)
         if found and os.path.realpath(found) != script:
             return found
-    raise FileNotFoundError("there is no weir program in this package, in WEIR_BIN, or on PATH: install the wheel of weir-data for this system")
+    raise FileNotFoundError("no weir program in this package, in WEIR_BIN or on PATH: install the wheel of weir-data for this system")
 
 
 def main() -> None:

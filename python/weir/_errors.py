@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._transport import ChildError, HeldError as _Held, TransportError
+from . import _transport
 
 
 class Error(RuntimeError):
@@ -37,12 +37,10 @@ _KINDS: dict[str, type[Error]] = {
 }
 
 
-def translate(error: TransportError) -> Exception:
+def translate(error: _transport.TransportError) -> Error:
     """The public exception for one of the transport's."""
-    if isinstance(error, _Held):
+    if isinstance(error, _transport.HeldError):
         return HeldError(str(error))
-    if isinstance(error, ChildError):
-        if error.kind == "interrupted":
-            return KeyboardInterrupt(str(error))  # type: ignore[return-value]
+    if isinstance(error, _transport.ChildError):
         return _KINDS.get(error.kind, Error)(str(error))
     return Error(str(error))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict, Union
+from typing import Any, TypedDict
 
-Path = Union[str, "os.PathLike[str]"]
-Paths = Union[Path, Sequence[Path]]
-Size = Union[int, str]
-Names = Union[str, Sequence[str]]
+Path = str | os.PathLike[str]
+Paths = Path | Sequence[Path]
+Size = int | str
+Names = str | Sequence[str]
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*")
 _UNITS = {"": 1, "b": 1} | {

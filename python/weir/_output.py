@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ._transport import Batch
@@ -15,22 +15,24 @@ Form = Callable[[Batch], Any]
 
 
 def choose(output: str | None) -> str:
-    """The form of batches where none was named: torch if it is installed, else numpy."""
+    """The form of batches: that which was named, else torch if it is installed, else numpy."""
     if output is None:
-        return "torch" if importlib.util.find_spec("torch") else "numpy"
+        output = "torch" if importlib.util.find_spec("torch") else "numpy"
     if output not in TENSORS + FRAMES:
         raise ValueError(f"output={output!r} is not one of {', '.join(TENSORS + FRAMES)}")
+    if output != "arrow" and not importlib.util.find_spec(output):
+        raise ImportError(f"batches for {output} need it installed; output=\"arrow\" needs nothing")
     return output
 
 
-def form(output: str, mode: str, label: bool) -> Form:
-    """The function that makes of a batch what the model is given."""
+def form(output: str, config: Mapping[str, Any]) -> Form:
+    """The function that makes of a batch of that configuration what the model is given."""
     if output in FRAMES:
         return _FRAMES[output]()
     tensors = _torch() if output == "torch" else Batch.arrays
-    if mode == "columns":
-        return _with_record(tensors)
-    if label:
+    if config["mode"] == "columns":
+        return _columns(tensors, tuple(config.get("pad", ())))
+    if "label" in config:
 
         def pair(batch: Batch) -> tuple[Any, Any]:
             a = tensors(batch)
@@ -55,12 +57,14 @@ def _torch() -> Callable[[Batch], dict[str, Any]]:
     return tensors
 
 
-def _with_record(tensors: Callable[[Batch], dict[str, Any]]) -> Form:
-    """Columns by name: those that are no tensors as Arrow arrays."""
+def _columns(tensors: Callable[[Batch], dict[str, Any]], padded: tuple[str, ...]) -> Form:
+    """Columns by name: those that are no tensors as Arrow arrays. What is padded has its column's name."""
 
     def columns(batch: Batch) -> dict[str, Any]:
         made = tensors(batch) if batch.tensors else {}
-        if batch.schema is not None:
+        for name in padded:
+            made[name] = made.pop(f"{name}.values")
+        if batch._layout.schema is not None:
             record = batch.record()
             made.update(zip(record.schema.names, record.columns, strict=True))
         return made

@@ -79,16 +79,20 @@ func Plan(ctx context.Context, c Config) (Planned, error) {
 	}
 	w.from = &found.Resumed
 	err = w.planPasses(ctx, &p)
-	return p, besides(err, share.Limit())
+	return p, w.besides(err, share.Limit())
 }
 
 // planPasses says what is left to do.
 func (w *work) planPasses(ctx context.Context, p *Planned) error {
 	fit := PlannedPass{Number: passFit, Name: "fit", Tasks: 1, Left: 1, Goes: w.from.Going}
 	write := PlannedPass{Number: passWrite, Name: "write", AtLeast: true, Tasks: w.spansAbout()}
-	out, params := w.reading.Schema(), &scale.Params{}
+	params := w.design.Expect(1)
+	out, err := w.design.Out(params)
+	if err != nil {
+		return err
+	}
 	if w.from.Pass < passWrite {
-		least, err := w.fitTarget(ctx, out)
+		least, err := w.fitTarget(ctx, w.reading.Schema())
 		if err != nil {
 			return err
 		}
@@ -101,7 +105,6 @@ func (w *work) planPasses(ctx context.Context, p *Planned) error {
 		if err := w.resume(ctx, p.Found.State); err != nil {
 			return err
 		}
-		var err error
 		if params = w.params; w.from.Pass == passArrays {
 			write.Done, write.Left = true, 0
 		}
@@ -131,13 +134,9 @@ func (w *work) spansAbout() int64 {
 	return -1
 }
 
-// planWrite fills in the second pass. Before the fit the columns are about those
-// of the source.
+// planWrite fills in the second pass. Before the fit there is one category of
+// each column that is encoded.
 func (w *work) planWrite(pass *PlannedPass, out *arrow.Schema, params *scale.Params) error {
-	sizes := w.groupSizes()
-	if _, _, err := w.writeMemory(out, params, sizes[len(sizes)-1], run.WorkerThreads); err != nil {
-		return nil // of types that only the fit makes such as can be written
-	}
 	if w.state.Group == 0 {
 		if err := w.chooseGroup(out, params); err != nil {
 			return err

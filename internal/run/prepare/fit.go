@@ -29,6 +29,7 @@ type fitting struct {
 	at     stream.Cursor
 	saved  time.Time
 	ruler  ruler
+	heavy  int64 // what the heaviest row has beside what is fixed, or lightRow
 	spans  spans
 	span   span // under way
 }
@@ -47,16 +48,15 @@ func (w *work) hungry() bool {
 }
 
 // fitTarget prepares the first pass.
-func (w *work) fitTarget(_ context.Context, in *arrow.Schema) (run.Prepared, error) {
+func (w *work) fitTarget(context.Context, *arrow.Schema) (run.Prepared, error) {
 	p := w.fitMemory()
-	// What is too little for the second pass is refused before the first: its
-	// columns are about those of the source. Those that cannot be written as
-	// they are will have been encoded by then.
-	sizes := w.groupSizes()
-	if least, _, err := w.writeMemory(in, &scale.Params{}, sizes[len(sizes)-1], min(w.Run.Options.Threads, run.WorkerThreads)); err == nil {
-		p.Least = max(p.Least, least, w.arraysLeast(in))
-		p.Most = max(p.Most, p.Least)
+	// What is too little for the passes behind it is refused before the first.
+	least, err := w.passesLeast(w.design.Expect(1))
+	if err != nil {
+		return run.Prepared{}, err
 	}
+	p.Least = max(p.Least, least)
+	p.Most = max(p.Most, p.Least)
 	p.Open = w.openFit
 	return p, nil
 }
@@ -83,6 +83,7 @@ func (f *fitting) open(share *mem.Budget) (err error) {
 	if f.shares[1], err = share.Carve("checkpoint", share.Free()); err != nil {
 		return err
 	}
+	f.heavy = lightRow
 	f.ruler = ruler{scales: newScales(f.reading.Schema(), f.reading.Schema()), size: f.work.Write.PartSize}
 	f.span = span{Piece: run.Piece{From: f.at}, rows: make([]int64, len(f.assign.Names()))}
 	threads := f.Run.Options.Threads
@@ -101,6 +102,7 @@ type fitState struct {
 	Skip   int64         `json:"skip"`
 	Rows   []int64       `json:"rows"`
 	Weight int64         `json:"weight"`
+	Heavy  int64         `json:"heavy"`
 }
 
 // restore goes on with a fit that was saved.
@@ -124,7 +126,7 @@ func (f *fitting) restore(threads int) error {
 			return err
 		}
 	}
-	f.spans, f.ruler.weight = head.Spans, head.Weight
+	f.spans, f.ruler.weight, f.heavy = head.Spans, head.Weight, max(f.heavy, head.Heavy)
 	f.span = span{Piece: run.Piece{From: head.From, Skip: head.Skip}, rows: head.Rows}
 	f.fit, err = f.design.Restore(bytes.NewReader(text[k+int(n):]), f.shares[0], threads, f.Prior)
 	return err
@@ -175,6 +177,7 @@ func (f *fitting) add(rec arrow.RecordBatch, from, n, object int, row int64) (to
 		part.Release()
 		part = rec.NewSlice(int64(from), int64(from+took))
 	}
+	f.heavy = f.ruler.scales.heaviest(part, f.heavy)
 	if err := f.deal.deal(part, object, row); err != nil {
 		return 0, false, err
 	}
@@ -201,7 +204,7 @@ func (f *fitting) endSpan(b *stream.Batch, row int) {
 // save makes a checkpoint.
 func (f *fitting) save() error {
 	head, err := json.Marshal(fitState{Assign: f.assign.State(), Spans: f.spans, From: f.span.From, Skip: f.span.Skip,
-		Rows: f.span.rows, Weight: f.ruler.weight})
+		Rows: f.span.rows, Weight: f.ruler.weight, Heavy: f.heavy})
 	if err != nil {
 		return err
 	}
@@ -235,6 +238,7 @@ func (f *fitting) Close() error {
 	if f.state.Params, err = f.params.Encode(); err != nil {
 		return err
 	}
+	f.state.Heavy = f.heavy
 	if f.state.Spans = f.spans; total(f.span.rows) > 0 {
 		f.state.Spans = f.spans.add(f.span)
 	}

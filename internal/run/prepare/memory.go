@@ -18,6 +18,13 @@ const (
 	// moreBatches is what memory beyond the least is good for: rows of long
 	// texts.
 	moreBatches = 64 << 20
+	// lightRow is the bytes up to which a row needs no memory of its own.
+	lightRow = batchBytes / 8
+	// heapChange is how much more the heap may have a moment later.
+	heapChange = 1 << 20
+	// guessed is how many columns one-hot encoding may make in a number that is
+	// told to users before it is known.
+	guessed = 1000
 )
 
 // needs are the bytes of the second pass.
@@ -46,9 +53,9 @@ func (w *work) needs(out *arrow.Schema, p *scale.Params, threads int) needs {
 		transform: floor + p.Size() + w.lookCost(out),
 		deal:      dealBytes + 2*w.assign.Cost(),
 		block:     block, rows: rows,
-		// A batch of each lane; one that is moved to more memory, one that is
-		// written meanwhile.
-		batches: (lanes + 2) * int64(mem.BlockSize(block)),
+		// A batch of each lane; one that is moved to more memory, for the
+		// heaviest row, and one that is written meanwhile.
+		batches: (lanes+2)*int64(mem.BlockSize(block)) + w.heavy()/4*5,
 		// While a part becomes permanent the next is written.
 		out: least, outMost: 2 * most,
 	}
@@ -73,6 +80,10 @@ func batchSize(in, out *arrow.Schema) (bytes, rows int) {
 	}
 	return bytes + 4*fields*bufferAlign, rows
 }
+
+// heavy is what the heaviest row needs beside what there is for every row; 0
+// where the fit is not done.
+func (w *work) heavy() int64 { return max(0, w.state.Heavy-lightRow) }
 
 // leaves counts a type and all below it.
 func leaves(t arrow.DataType) int {
@@ -114,13 +125,32 @@ func (w *work) writeMemory(out *arrow.Schema, p *scale.Params, group int64, thre
 	return least, least + int64(lanes)*(n.outMost-n.out) + moreBatches, nil
 }
 
-// chooseGroup takes the largest row group that there is room for, and the
-// smallest where there is none for any.
+// passesLeast is what the passes behind the fit need at least of what the first
+// one has, if it finds p.
+func (w *work) passesLeast(p *scale.Params) (int64, error) {
+	out, err := w.design.Out(p)
+	if err != nil {
+		return 0, err
+	}
+	sizes := w.groupSizes()
+	least, _, err := w.writeMemory(out, p, sizes[len(sizes)-1], min(w.Run.Options.Threads, run.WorkerThreads))
+	if err != nil {
+		return 0, err
+	}
+	// Parameters, their text, and what is counted of the columns stay on the
+	// heap between the passes.
+	heap := 3*p.Size() + w.lookCost(out)/lookings + 256*int64(out.NumFields())
+	return max(least+w.reading.Later(w.Run, heap), w.arraysLeast(out)), nil
+}
+
+// chooseGroup takes the largest row group that there is room for, with some to
+// spare because the heap is never twice the same, and the smallest where there
+// is none for any.
 func (w *work) chooseGroup(out *arrow.Schema, p *scale.Params) error {
 	room := w.reading.Room(w.Run)
 	for _, w.state.Group = range w.groupSizes() {
 		least, _, err := w.writeMemory(out, p, w.state.Group, run.WorkerThreads)
-		if err != nil || least <= room {
+		if err != nil || least+heapChange <= room {
 			return err
 		}
 	}
@@ -150,7 +180,8 @@ func (w *work) laneOptions(out *arrow.Schema, group int64, threads int) (opts []
 		if err != nil {
 			return nil, nil, err
 		}
-		opts, bytes = append(opts, opt), append(bytes, least)
+		// A row that is larger than a page is one, raw and compressed.
+		opts, bytes = append(opts, opt), append(bytes, least+2*w.heavy())
 	}
 	return opts, bytes, nil
 }

@@ -11,7 +11,6 @@ package prepare
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
@@ -108,9 +107,6 @@ func Run(ctx context.Context, c Config) (Report, error) {
 		return Report{}, err
 	}
 	defer end()
-	if h := w.Run.Heap; h != nil {
-		w.Run.Heap = func() int64 { n := h(); println("HEAP", n); return n }
-	}
 	place := dataset.Place{Store: c.Store, URL: c.Out, Share: share, Note: c.Note}
 	if w.data, w.from, err = dataset.Begin(ctx, place, w.plan(), c.Force); err != nil {
 		return Report{}, err
@@ -120,7 +116,7 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	}
 	defer w.data.Abort()
 	rep, err := w.passes(ctx)
-	return rep, besides(err, share.Limit())
+	return rep, w.besides(err, share.Limit())
 }
 
 // directory takes what the directory needs out of the budget, and leaves the
@@ -128,25 +124,13 @@ func Run(ctx context.Context, c Config) (Report, error) {
 func (w *work) directory() (share *mem.Budget, end func(), err error) {
 	cost, whole := dataset.Cost(w.Out), w.Run.Budget
 	if share, err = whole.Carve("dataset", cost); err != nil {
-		return nil, nil, &run.TooSmallError{Memory: w.Run.Memory, Write: cost, Need: 1 << 20, Try: run.Base + cost + 64<<20}
+		return nil, nil, w.refuse(cost)
 	}
 	if w.Run.Budget, err = whole.Carve("passes", whole.Free()); err != nil {
 		share.Close()
 		return nil, nil, err
 	}
 	return share, func() { w.Run.Budget.Close(); share.Close() }, nil
-}
-
-// besides adds what the directory needs to a refusal of the memory.
-func besides(err error, cost int64) error {
-	var small *run.TooSmallError
-	if errors.As(err, &small) {
-		more := *small
-		more.Write += cost
-		more.Try += cost
-		return &more
-	}
-	return err
 }
 
 // plan looks at the source and at what is to be done with it.
@@ -247,6 +231,7 @@ type state struct {
 	Spans  spans           `json:"spans"`
 	Assign []byte          `json:"assign,omitempty"` // the Assigner's
 	Params json.RawMessage `json:"params"`
+	Heavy  int64           `json:"heavy,omitempty"` // what the heaviest row has beside what is fixed
 	Look   *lookState      `json:"look,omitempty"`
 }
 
@@ -274,9 +259,4 @@ func (w *work) resume(ctx context.Context, read func(context.Context, []byte) er
 		return nil
 	}
 	return w.assign.Restore(w.state.Assign)
-}
-
-// tooSmall says what a share lacks.
-func tooSmall(what string, need, limit int64) error {
-	return &mem.TooSmallError{Share: what, Need: need, Limit: limit}
 }

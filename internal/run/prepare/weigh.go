@@ -113,6 +113,27 @@ func (s *scales) sum(rec arrow.RecordBatch, n int) int64 {
 	return total
 }
 
+// heaviest is what the heaviest row of rec has beside what is fixed; at least
+// so much.
+func (s *scales) heaviest(rec arrow.RecordBatch, least int64) int64 {
+	if len(s.vary) == 0 {
+		return least
+	}
+	return s.heavier(rec, 0, int(rec.NumRows()), least)
+}
+
+// heavier is heaviest of n rows from i on.
+func (s *scales) heavier(rec arrow.RecordBatch, i, n int, least int64) int64 {
+	total := int64(0)
+	for _, c := range s.vary {
+		total += extent(rec.Column(c).Data(), i, n)
+	}
+	if n < 2 || total <= least {
+		return max(total, least)
+	}
+	return s.heavier(rec, i+n/2, n-n/2, s.heavier(rec, i, n/2, least))
+}
+
 // extent is the bytes that n values from i on take beside fixedBytes.
 func extent(d arrow.ArrayData, i, n int) (total int64) {
 	t := d.DataType()
