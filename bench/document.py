@@ -23,6 +23,7 @@ TITLES = {
     "prepare": "Preparing a dataset",
     "prepare-limits": "Preparing: the smallest memory limit survived",
     "prepare-big": "Preparing: a large dataset against a small one",
+    "feed": "Feeding Python",
     "plot": "Memory over time",
 }
 

@@ -14,6 +14,8 @@ import environment
 import measure
 import preparation
 from datasets import Dataset, cache
+from feeds import NAMES as FEEDERS
+from feeds import Feeder
 
 HERE = Path(__file__).resolve().parent
 MIB = 1 << 20
@@ -57,7 +59,7 @@ PREPARERS = {
     "Polars second pass": Peer("polars_second", ("parquet",)),
 }
 CHECKER = "pyarrow iter_batches"  # reads what was written
-NAMES = [WEIR, *PEERS, *WRITERS, *PREPARERS]
+NAMES = [WEIR, *PEERS, *WRITERS, *PREPARERS, *FEEDERS]
 
 
 def readers(form: str) -> tuple[str, ...]:
@@ -91,7 +93,7 @@ class Job:
     """One scan to be run: a limit of 0 is none; `source` replaces the dataset's path (weir only).
 
     With a codec the rows are written again as Parquet compressed with it: as they are, or prepared. `reference` is weir's manifest
-    of the prepared dataset, which parameters are compared with.
+    of the prepared dataset, which parameters are compared with. With a feeder, Python is fed in a loop of that mode.
     """
 
     program: str
@@ -104,14 +106,21 @@ class Job:
     codec: str = ""
     prepare: bool = False
     reference: str = ""
+    feeder: Feeder | None = None
+    mode: str = ""
+    name: str = ""  # of the loop
 
     @property
     def label(self) -> str:
+        if self.name:
+            return self.name
         return f"write-{self.codec}" if self.codec and not self.prepare else self.data.name
 
 
 def run(job: Job, settings: Settings) -> Outcome:
     """Runs the job and checks what it found, or what it wrote."""
+    if job.feeder:
+        return run_feeder(job, job.feeder, settings)
     start = run_weir if job.program == WEIR else run_peer
     if not job.codec:
         return start(job, settings, "")
@@ -163,6 +172,44 @@ def run_peer(job: Job, settings: Settings, target: str) -> Outcome:
         return Outcome(error, done.wall, done.cpu, done.peak, done.samples)
     found = json.loads(done.stdout.splitlines()[-1])
     return Outcome("" if target else wrong(found, job.data), found["wall"], found["cpu"], done.peak, done.samples)
+
+
+def feed(feeder: Feeder, data: Path, mode: str, threads: int, settings: Settings) -> measure.Run:
+    """Runs a script of feeders/, which finds weir's package in this tree."""
+    interpreter = str(environment.python(feeder.environment))
+    command = [interpreter, str(HERE / "feeders" / f"{feeder.script}.py"), str(data), mode, str(threads), str(settings.memory)]
+    with tempfile.TemporaryDirectory(prefix="bench-home-", dir=cache()) as home:
+        env = {
+            "WEIR_BIN": str(settings.weir.resolve()),
+            "PYTHONPATH": str(HERE.parent / "python"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "HF_HOME": home,  # empty: nothing of an earlier run is found again
+            "HF_HUB_OFFLINE": "1",
+        }
+        return measure.run([*command, *feeder.arguments], threads=threads, env=env, cwd=HERE, timeout=settings.timeout)
+
+
+def run_feeder(job: Job, feeder: Feeder, settings: Settings) -> Outcome:
+    """A loop's cost, weir's too, is what it measures itself from the end of its imports to its last batch, with all child processes."""
+    try:
+        done = feed(feeder, job.data.path, job.mode, job.threads, settings)
+    except environment.Unavailable as why:
+        return Outcome(str(why))
+    error = failure(done)
+    if error:
+        return Outcome(error, done.wall, done.cpu, done.peak, done.samples)
+    found = json.loads(done.stdout.splitlines()[-1])
+    return Outcome(wrong_loop(found, job, feeder), found["wall"], found["cpu"], done.peak, done.samples)
+
+
+def wrong_loop(found: dict[str, float], job: Job, feeder: Feeder) -> str:
+    """What a loop found otherwise than it is, or nothing. Matrices have no ids, which are 0, 1, 2 and so on."""
+    if job.mode == "first":
+        return "" if found["rows"] else "no rows"
+    data = job.data
+    if job.mode in ("ordered", "shuffled"):
+        data = replace(data, ints=data.ints - data.rows * (data.rows - 1) // 2)
+    return wrong(found if feeder.nested else found | {"text_bytes": data.text_bytes}, data)
 
 
 def wrong(found: dict[str, float], data: Dataset) -> str:

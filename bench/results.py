@@ -27,6 +27,7 @@ class Section:
     survivals: list[Survival] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    rates: bool = False  # whether entries are compared by rows a second
 
 
 def origin(command: str, settings: Settings, peers: str = "") -> dict[str, str]:
@@ -69,6 +70,7 @@ def section(fields: dict[str, Any]) -> Section:
         survivals=[Survival(**each) for each in fields["survivals"]],
         verdicts=[Verdict(**each) for each in fields["verdicts"]],
         notes=fields["notes"],
+        rates=fields.get("rates", False),
     )
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 import datasets
 import document
 import environment
+import feeding
 import formats
 import parts
 import preparing
@@ -37,6 +38,7 @@ PARTS: dict[str, Callable[[Call], Section]] = {
     "prepare": preparing.speed,
     "prepare-limits": preparing.survival,
     "prepare-big": preparing.big,
+    "feed": feeding.run,
     "plot": parts.plot,
 }
 SHOWN = ("limits", "s3", "big", "prepare-limits", "prepare-big", "plot")  # the other parts show their tables as they come

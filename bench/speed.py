@@ -51,6 +51,11 @@ class Entry:
         return statistics.median(self.cpus)
 
     @property
+    def rate(self) -> float:
+        """Rows a second."""
+        return self.rows / self.wall
+
+    @property
     def peak(self) -> int:
         return max(self.peaks)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from feeds import FIRST
 from figures import Verdict
 from limits import Survival
 from programs import MIB, WEIR
@@ -53,6 +54,50 @@ def speed(entries: list[Entry]) -> str:
     return "\n\n".join(parts)
 
 
+def rate_rows(entries: list[Entry]) -> Iterable[list[str]]:
+    own = next((e for e in entries if e.program.startswith(WEIR) and e.walls), None)
+    rounds = max(len(e.walls) for e in entries)
+    for entry in entries:
+        if not entry.walls:
+            yield [entry.program, "failed", "", "", "", "", "", ""]
+            continue
+        failed = f" ({len(entry.errors)} failed)" if entry.errors else ""
+        once = " (once)" if len(entry.walls) == 1 < rounds and not entry.errors else ""
+        yield [
+            entry.program + failed + once,
+            f"{entry.rows:,}",
+            f"{entry.wall:.3f}",
+            f"{entry.rate:,.0f}",
+            f"{entry.rows / max(entry.walls):,.0f} to {entry.rows / min(entry.walls):,.0f}",
+            f"{entry.cpu / entry.rows * 1e6:.2f}",
+            f"{entry.peak / MIB:.0f}",
+            f"{own.rate / entry.rate:.2f}" if own else "",
+        ]
+
+
+def first_rows(entries: list[Entry]) -> tuple[list[str], list[list[str]]]:
+    """The table of the first batch: its head and its rows."""
+    head = ["program", "s to the first batch", "s, range", "CPU s", "peak MiB"]
+    rows = []
+    for e in entries:
+        numbers = [f"{e.wall:.3f}", f"{min(e.walls):.3f} to {max(e.walls):.3f}", f"{e.cpu:.3f}", f"{e.peak / MIB:.0f}"] if e.walls else []
+        rows.append([e.program, *(numbers or ["failed", "", "", ""])])
+    return head, rows
+
+
+def rates(entries: list[Entry]) -> str:
+    """One table for each loop, by rows a second, since not every program is given the same number of rows."""
+    head = ["program", "rows", "wall s", "rows/s", "rows/s, range", "CPU s / million rows", "peak MiB", "weir's rows/s / its"]
+    parts = []
+    for label in dict.fromkeys(e.dataset for e in entries):
+        chosen = [e for e in entries if e.dataset == label]
+        title = f"**{label}, threads: {chosen[0].threads}**, rounds: {max(len(e.walls) for e in chosen)}"
+        shown = table(*first_rows(chosen)) if label == FIRST else table(head, rate_rows(chosen))
+        parts.append(f"{title}\n\n{shown}")
+        parts += [f"{e.program} failed: {e.errors[0]}" for e in chosen if e.errors]
+    return "\n\n".join(parts)
+
+
 def limits(survivals: list[Survival]) -> str:
     """One table of the smallest limits."""
     head = ["dataset", "program", "smallest limit", "peak MiB there", "wall s there", "of full speed", "one rung below"]
@@ -74,7 +119,7 @@ def verdicts(given: list[Verdict]) -> str:
 
 def body(each: Section) -> str:
     """Everything a section has to show."""
-    parts = [speed(each.entries)] if each.entries else []
+    parts = [(rates if each.rates else speed)(each.entries)] if each.entries else []
     if each.survivals:
         parts.append(limits(each.survivals))
     if each.verdicts:

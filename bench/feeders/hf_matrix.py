@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import warnings
 
-from datasets import config, load_dataset
 from matrix import BATCH, BUFFER, FEATURES, LABEL, SEED, MatrixLoop, stacked
+
+from datasets import config, load_dataset
 
 
 def main() -> None:

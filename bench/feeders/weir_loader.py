@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import weir
-from matrix import BATCH, LABEL, SEED, MatrixLoop
+from matrix import MatrixLoop
+from weir_batches import batches
 
 
 def main() -> None:
     loop = MatrixLoop.from_args()
-    batches = weir.loader(
-        loop.path,
-        batch_size=BATCH,
-        features="f*",
-        label=LABEL,
-        shuffle=loop.shuffled,
-        seed=SEED,
-        drop_last=False,
-        memory=loop.memory,
-        threads=loop.threads,
-    )
-    for x, y in batches:
+    for x, y in batches(loop):
         loop.add(x, y)
         if loop.mode == "first":
             break

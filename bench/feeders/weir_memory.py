@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from loop import descendants
-from matrix import BATCH, LABEL, SEED, MatrixLoop
+from matrix import MatrixLoop
 
 INTERVAL = 0.001  # seconds
 
@@ -39,12 +39,11 @@ class Sampler(threading.Thread):
 
 def main() -> None:
     bare = resident(os.getpid(), "RssAnon")
-    weir = importlib.import_module("weir")
+    weir_batches = importlib.import_module("weir_batches")
     loop = MatrixLoop.from_args()
     sampler = Sampler()
     sampler.start()
-    options = {"batch_size": BATCH, "features": "f*", "label": LABEL, "shuffle": loop.shuffled, "seed": SEED, "drop_last": False}
-    for x, y in weir.loader(loop.path, memory=loop.memory, threads=loop.threads, **options):
+    for x, y in weir_batches.batches(loop):
         loop.add(x, y)
     sampler.done.set()
     sampler.join()

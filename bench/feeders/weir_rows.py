@@ -1,4 +1,4 @@
-"""weir.streaming_dataset_reader: texts as Arrow batches, every value touched inside the clock, or as Python values, weighed after it."""
+"""weir.streaming_dataset_reader: texts in batches of Python lists."""
 
 from __future__ import annotations
 
@@ -7,31 +7,21 @@ from typing import Any
 
 import weir
 from loop import Loop
-from touch import Sums
 from values import BATCH, weigh
 
 
-def batches(loop: Loop, **options: Any) -> Iterator[Any]:
-    kind = {"dataset_type": loop.mode, "batch_size": BATCH, "num_threads": loop.threads, "memory": loop.memory}
+def batches(loop: Loop) -> Iterator[dict[str, list[Any]]]:
     for path in loop.files():
-        yield from weir.streaming_dataset_reader(path, **kind, **options)
+        yield from weir.streaming_dataset_reader(path, loop.mode, BATCH, loop.threads, memory=loop.memory)
 
 
 def main() -> None:
     loop = Loop.from_args()
-    if "dicts" in loop.arguments:
-        for batch in batches(loop):
-            loop.took(len(batch["id"]))
-        cost = loop.cost()
-        for batch in batches(loop):
-            weigh(loop, batch)
-    else:
-        sums = Sums()
-        for batch in batches(loop, arrow=True):
-            sums.add(batch)
-            loop.took(batch.num_rows)
-        cost = loop.cost()
-        loop.ints, loop.text_bytes = sums.ints, sums.text_bytes
+    for batch in batches(loop):
+        loop.took(len(batch["id"]))
+    cost = loop.cost()
+    for batch in batches(loop):
+        weigh(loop, batch)
     loop.tell(cost)
 
 

@@ -21,10 +21,8 @@ type reader struct {
 	share *mem.Budget
 	stats *stats
 
-	in   stream.Stream // nil: none is open
-	b    *stream.Batch // with rows left; nil: none
-	used int           // of its rows
-	row  int64         // the number of the next one
+	in  *stream.Walk // nil: none is open
+	row int64        // the number of the next one
 }
 
 // read hands n rows from a number on to use, in order.
@@ -39,55 +37,28 @@ func (r *reader) read(ctx context.Context, row, n int64, use func(arrow.RecordBa
 		if err != nil {
 			return err
 		}
-		r.in, r.row, skip = in, row-behind, behind
+		r.in, r.row, skip = stream.NewWalk(in, at), row-behind, behind
 	}
 	for n > 0 {
-		k, err := r.some(ctx, skip, n, use)
+		k, err := r.in.Step(ctx, skip, n, func(b *stream.Batch, _ stream.Cursor, from, n int) error {
+			rec := b.Record.NewSlice(int64(from), int64(from+n))
+			defer rec.Release()
+			return use(rec)
+		})
+		if errors.Is(err, io.EOF) {
+			err = format.Error(format.ErrData, "the data has fewer rows than when it was counted: it was changed")
+		}
 		if err != nil {
 			r.close()
 			return err
 		}
+		r.row += k
 		skip, n = max(0, skip-k), n-max(0, k-skip)
 	}
 	return nil
 }
 
-// some goes on by rows of one batch: those to skip, and at most n to use.
-func (r *reader) some(ctx context.Context, skip, n int64, use func(arrow.RecordBatch) error) (int64, error) {
-	if r.b == nil {
-		b, err := r.in.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return 0, format.Error(format.ErrData, "the data has fewer rows than when it was counted: it was changed")
-		}
-		if err != nil {
-			return 0, err
-		}
-		r.b, r.used = b, 0
-	}
-	left := r.b.Rows() - int64(r.used)
-	k := min(left, skip+n)
-	if from := min(skip, k); from < k {
-		rec := r.b.Record.NewSlice(int64(r.used)+from, int64(r.used)+k)
-		err := use(rec)
-		rec.Release()
-		if err != nil {
-			return 0, err
-		}
-	}
-	r.used += int(k)
-	r.row += k
-	if k == left {
-		r.b.Release()
-		r.b = nil
-	}
-	return k, nil
-}
-
 func (r *reader) close() {
-	if r.b != nil {
-		r.b.Release()
-		r.b = nil
-	}
 	if r.in != nil {
 		r.in.Close()
 		r.in = nil

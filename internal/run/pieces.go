@@ -130,11 +130,8 @@ type strand[R any] struct {
 	shares [2]*mem.Budget // of the reader and of the worker
 	worker Worker[R]
 
-	in   stream.Stream // nil: none is open
-	next int           // the piece that in goes on with
-	b    *stream.Batch // being given to the worker
-	used int           // of its rows
-	at   stream.Cursor // behind the batch before
+	in   *stream.Walk // nil: none is open
+	next int          // the piece that in goes on with
 }
 
 // open divides budget and threads.
@@ -232,14 +229,18 @@ func (s *strand[R]) do(ctx context.Context, i int) (none R, err error) {
 	skip := int64(0)
 	if s.in == nil || s.next != i {
 		s.close()
-		if s.in, err = s.data.Open(ctx, s.shares[0], piece.From, &s.p.waits); err != nil {
+		in, err := s.data.Open(ctx, s.shares[0], piece.From, &s.p.waits)
+		if err != nil {
 			return none, err
 		}
-		s.at, skip = piece.From, piece.Skip
+		s.in, skip = stream.NewWalk(timed{in, &s.p.waited}, piece.From), piece.Skip
 	}
 	s.next = i + 1
 	for left := piece.Rows; left > 0; {
-		n, err := s.give(ctx, skip, left)
+		n, err := s.in.Step(ctx, skip, left, s.give)
+		if errors.Is(err, io.EOF) {
+			err = format.Error(format.ErrData, "the source has fewer rows than before")
+		}
 		if err != nil {
 			return none, err
 		}
@@ -248,36 +249,25 @@ func (s *strand[R]) do(ctx context.Context, i int) (none R, err error) {
 	return s.worker.End()
 }
 
-// give gives the worker rows of a batch, at most so many behind those to skip,
-// and returns how many it went on by.
-func (s *strand[R]) give(ctx context.Context, skip, most int64) (int64, error) {
-	if s.b == nil {
-		asked := time.Now()
-		b, err := s.in.Next(ctx)
-		s.p.waited.Add(int64(time.Since(asked)))
-		if errors.Is(err, io.EOF) {
-			return 0, format.Error(format.ErrData, "the source has fewer rows than before")
-		}
-		if err != nil {
-			return 0, err
-		}
-		s.b, s.used = b, 0
+// give gives the worker rows of a batch.
+func (s *strand[R]) give(b *stream.Batch, before stream.Cursor, from, n int) error {
+	if err := s.worker.Write(b, before, from, n); err != nil {
+		return err
 	}
-	rows := s.b.Rows() - int64(s.used)
-	from, n := s.used+int(min(skip, rows)), min(rows, skip+most)
-	s.used += int(n)
-	if k := n - skip; k > 0 {
-		if err := s.worker.Write(s.b, s.at, from, int(k)); err != nil {
-			return 0, err
-		}
-		s.p.count(s.b, k)
-	}
-	if int64(s.used) == s.b.Rows() {
-		s.at = s.b.After
-		s.b.Release()
-		s.b = nil
-	}
-	return n, nil
+	s.p.count(b, int64(n))
+	return nil
+}
+
+// timed counts how long a stream's batches are waited for.
+type timed struct {
+	stream.Stream
+	waited *atomic.Int64
+}
+
+func (t timed) Next(ctx context.Context) (*stream.Batch, error) {
+	asked := time.Now()
+	defer func() { t.waited.Add(int64(time.Since(asked))) }()
+	return t.Stream.Next(ctx)
 }
 
 // count counts rows of a batch that were written.
@@ -293,10 +283,6 @@ func (p *pieces[R]) count(b *stream.Batch, rows int64) {
 
 // close ends the reading.
 func (s *strand[R]) close() {
-	if s.b != nil {
-		s.b.Release()
-		s.b = nil
-	}
 	if s.in != nil {
 		s.in.Close()
 		s.in = nil

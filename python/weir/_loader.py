@@ -222,8 +222,11 @@ class Loader:
         self._meter.took(since, taken.rows)
 
     def _ended(self, epoch: int) -> None:
-        """An epoch has come to its end. A worker stays there, because the others may not have."""
-        self._at = At(epoch, self.rows) if in_worker() else None
+        """An epoch has come to its end. A worker stays there, because the others may not have; whether the model waits it cannot know."""
+        if in_worker():
+            self._at = At(epoch, self.rows)
+            return
+        self._at = None
         if self._meter.waited > MUCH * (self._meter.ended - self._meter.began):
             warn(self.report())
 
@@ -234,8 +237,9 @@ class Epoch(Iterator[Any]):
     def __init__(self, loader: Loader, output: str) -> None:
         self._loader = loader
         self._output = output
-        self._turn = 0
+        self._turn = 0  # not begun
         self._done = False
+        self._take: _ahead.Take
 
     def __next__(self) -> Any:
         since = perf_counter()
@@ -258,21 +262,26 @@ class Epoch(Iterator[Any]):
         return taken.value
 
     def _begin(self, since: float) -> None:
-        loader = self._loader
-        settings = loader._settings
-        self._form = _output.form(self._output, settings.config)
-        self._take: _ahead.Take = self._receive
+        settings = self._loader._settings
+        form = _output.form(self._output, settings.config)
+        self._turn, (self._epoch, _), transport = self._loader._begin(since)
+        self._take = _receive(transport, form)
         if self._output == "torch" and settings.device:
             self._take = _ahead.moved(self._take, settings.device)
         elif self._output == "torch" and settings.pin_memory:
             self._take = _ahead.pinned(self._take)
-        self._turn, (self._epoch, _), self._transport = loader._begin(since)
 
-    def _receive(self) -> _ahead.Taken | None:
-        item = self._transport.next()
+
+def _receive(transport: Transport, form: _output.Form) -> _ahead.Take:
+    """Batches as they come. It knows nothing of the loader, which is gone when the last who uses it is."""
+
+    def take() -> _ahead.Taken | None:
+        item = transport.next()
         if isinstance(item, End):
             return None
-        return _ahead.Taken(self._form(item), item.position, item.rows, (item.extra or {}).get("repeated", 0))
+        return _ahead.Taken(form(item), item.position, item.rows, (item.extra or {}).get("repeated", 0))
+
+    return take
 
 
 def rebuild(settings: Settings, at: At = BEGINNING, shared: Epochs | None = None) -> Loader:

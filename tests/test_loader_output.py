@@ -1,0 +1,148 @@
+"""What batches are: matrices, columns, Arrow and data frames; and the names that other code has for them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from loading import MEMORY, dataset, weir
+from prepared import prepare
+
+ROWS = 50
+TEXTS = [f"row {i} ü" for i in range(ROWS)]
+LISTS = [list(range(i % 4)) for i in range(ROWS)]
+CHATS = [[{"role": "user", "content": f"{i}"}, {"role": "bot", "content": None}][: i % 3] for i in range(ROWS)]
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Columns of many types."""
+    path = tmp_path_factory.mktemp("mixed") / "mixed.parquet"
+    columns = {
+        "id": pa.array(range(ROWS)),
+        "half": pa.array([i / 2 for i in range(ROWS)]),
+        "gap": pa.array([None if i % 5 == 0 else i for i in range(ROWS)], pa.float32()),
+        "text": pa.array(TEXTS),
+        "raw": pa.array([t.encode() for t in TEXTS]),
+        "tokens": pa.array(LISTS, pa.list_(pa.int32())),
+        "chat": pa.array(CHATS),
+    }
+    pq.write_table(pa.table(columns), path, row_group_size=20)
+    return path
+
+
+def first(path: Any, **options: Any) -> Any:
+    with weir.loader(path, **{"memory": MEMORY, "batch_size": 8, "output": "numpy", **options}) as loader:
+        return next(iter(loader))
+
+
+def test_scan_gives_the_rows_as_they_are(mixed: Path, tmp_path: Path) -> None:
+    table = pq.read_table(mixed)
+    batches = list(weir.scan(mixed, batch_size=7, memory=MEMORY))
+    assert max(b.num_rows for b in batches) <= 7
+    got = pa.Table.from_batches(batches)
+    assert got.to_pylist() == table.to_pylist()
+    pq.write_table(table, tmp_path / "again.parquet")
+    with weir.scan([mixed, str(tmp_path)], columns=["t*", "id"], memory=MEMORY) as some:
+        assert some.columns == ["text", "tokens", "id"] and some.rows == 2 * ROWS
+        assert [i for b in some for i in b["id"].to_pylist()] == 2 * list(range(ROWS))
+
+
+def test_scan_takes_read_options(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("1;NA\n2;5\n")
+    rows = [r for b in weir.scan(tmp_path / "x.csv", delimiter=";", no_header=True, nulls=["NA"], memory=MEMORY) for r in b.to_pylist()]
+    assert [list(r.values()) for r in rows] == [[1, None], [2, 5]]
+    (tmp_path / "x.jsonl").write_text('{"a": 1}\n{"a": \n{"a": 3}\n')
+    with pytest.raises(weir.DataError, match="line 2"):
+        list(weir.scan(tmp_path / "x.jsonl", memory=MEMORY))
+    assert sum(b.num_rows for b in weir.scan(tmp_path / "x.jsonl", on_error="skip", memory=MEMORY)) == 2
+
+
+def test_matrix_of_all_numbers_without_a_label(mixed: Path) -> None:
+    x = first(mixed, columns=None)
+    assert x.shape == (8, 3) and x.dtype == np.float32
+    assert np.isnan(x[0, 2]) and x[3].tolist() == [3, 1.5, 3]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_matrix_types(mixed: Path, dtype: str) -> None:
+    x, y = first(mixed, features=["id"], label="half", dtype=dtype)
+    assert x.dtype == y.dtype == np.dtype(dtype)
+    x, y = first(mixed, features=["half"], label="id", dtype=dtype, label_dtype="float64")
+    assert y.dtype == np.float64 and y.tolist() == list(range(8))
+
+
+def test_columns_are_tensors_where_they_can_be_and_arrow_where_not(mixed: Path) -> None:
+    with weir.loader(mixed, columns="*", memory=MEMORY, batch_size=8, output="numpy") as loader:
+        batch = list(loader)[1]
+    rows = slice(8, 16)
+    assert batch["id"].tolist() == list(range(8, 16)) and batch["id"].dtype == np.int64
+    offsets = batch["tokens.offsets"]
+    assert [batch["tokens.values"][a:b].tolist() for a, b in itertools.pairwise(offsets)] == LISTS[rows]
+    assert batch["text"].to_pylist() == TEXTS[rows]
+    assert batch["raw"].to_pylist() == [t.encode() for t in TEXTS[rows]]
+    assert batch["chat"].to_pylist() == CHATS[rows]
+
+
+def test_fixed_size_lists_are_matrices(tmp_path: Path) -> None:
+    points = pa.table({"id": range(ROWS), "point": pa.array([[i, i + 1] for i in range(ROWS)], pa.list_(pa.float32(), 2))})
+    with pa.ipc.new_file(tmp_path / "points.arrow", points.schema) as out:
+        out.write_table(points)
+    point = first(tmp_path / "points.arrow", columns=["point"])["point"]
+    assert point.tolist() == [[i, i + 1] for i in range(8)] and point.dtype == np.float32
+    assert first(tmp_path / "points.arrow").tolist() == [[i, i, i + 1] for i in range(8)]
+
+
+def test_lists_are_padded(mixed: Path) -> None:
+    batch = first(mixed, columns=["tokens"], pad={"tokens": {"length": 5, "fill": -1}})
+    assert batch["tokens"].tolist() == [row + [-1] * (5 - len(row)) for row in LISTS[:8]]
+    assert batch["tokens.lengths"].tolist() == [len(row) for row in LISTS[:8]]
+    assert first(mixed, columns=["tokens"], pad={"tokens": 0})["tokens"].shape == (8, 3)
+    assert first(mixed, columns=["tokens"], pad={"tokens": {"length": 2, "cut": True}})["tokens"].shape == (8, 2)
+    with pytest.raises(weir.DataError, match="tokens"):
+        first(mixed, columns=["tokens"], pad={"tokens": 2})
+
+
+def test_rows_as_arrow_and_polars(mixed: Path) -> None:
+    table = pq.read_table(mixed).slice(0, 8)
+    assert first(mixed, output="arrow").to_pylist() == table.to_pylist()
+    frame = first(mixed, output="polars", columns=["id", "text"])
+    assert isinstance(frame, pl.DataFrame) and frame.to_dicts() == table.select(["id", "text"]).to_pylist()
+    with weir.loader(mixed, output="arrow", shuffle=True, batch_size=9, memory=MEMORY) as loader:
+        rows = [row for batch in loader for row in batch.to_pylist()]
+    assert rows != pq.read_table(mixed).to_pylist()
+    assert sorted(rows, key=lambda row: row["id"]) == pq.read_table(mixed).to_pylist()
+
+
+def test_splits_of_prepared_data(tmp_path: Path) -> None:
+    raw = dataset(tmp_path / "raw", 1000, features=2)
+    prepare(raw, tmp_path / "out", "--label", "y", "--scale", "f*=standard").done()
+    counts = {}
+    for split in ("", "train", "val", "test"):
+        with weir.loader(tmp_path / "out", split=split, features="f*", label="y", memory=MEMORY, output="numpy") as loader:
+            counts[split] = loader.rows
+            assert loader.features == ["f0", "f1"]
+    assert counts[""] == counts["train"] and counts["train"] + counts["val"] + counts["test"] == 1000
+    with pytest.raises(ValueError, match="extra"):
+        len(weir.loader(tmp_path / "out", split="extra", memory=MEMORY, output="numpy"))
+
+
+def test_known_names_read_dicts_of_lists(mixed: Path, tmp_path: Path) -> None:
+    whole = pq.read_table(mixed, columns=["id", "text", "chat"])
+    (tmp_path / "x.jsonl").write_text("".join(json.dumps(r) + "\n" for r in whole.to_pylist()))
+    for path, kind in ((mixed, "parquet"), (tmp_path / "x.jsonl", "jsonl"), (tmp_path / "x.jsonl", "json"), (mixed, "")):
+        batches = list(weir.streaming_dataset_reader(str(path), kind, batch_size=20, num_threads=2, columns=whole.column_names))
+        assert [len(b["id"]) for b in batches] == [20, 20, 10]
+        assert {name: [v for b in batches for v in b[name]] for name in whole.column_names} == whole.to_pydict()
+    with pytest.raises(ValueError, match="file_path"):
+        list(weir.streaming_dataset_reader("", "parquet"))
+    with pytest.raises(RuntimeError):
+        list(weir.streaming_dataset_reader("/nowhere.parquet", ""))
