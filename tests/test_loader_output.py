@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import s3
 from loading import MEMORY, dataset, weir
 from prepared import prepare
 
@@ -133,6 +134,21 @@ def test_splits_of_prepared_data(tmp_path: Path) -> None:
     assert counts[""] == counts["train"] and counts["train"] + counts["val"] + counts["test"] == 1000
     with pytest.raises(ValueError, match="extra"):
         len(weir.loader(tmp_path / "out", split="extra", memory=MEMORY, output="numpy"))
+
+
+def test_known_names_read_a_bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = s3.program()
+    if program is None:
+        pytest.skip("the S3 service is built with Go, which is not here")
+    (tmp_path / "s3").mkdir()
+    with s3.service(program, tmp_path / "s3", "tests") as service:
+        service.put(dataset(tmp_path / "data", ROWS, features=2), "some/data")
+        for name, value in service.env().items():
+            monkeypatch.setenv(name, value)
+        batches = list(weir.scan_parquet_dataset("tests", "some/data/", ["id", "y"], batch_size=9, memory=MEMORY))
+        assert [i for b in batches for i in b["id"].to_pylist()] == list(range(ROWS)) and batches[0].schema.names == ["id", "y"]
+        with weir.loader("s3://tests/some/data", features="f*", label="y", shuffle=True, memory=MEMORY, output="numpy") as loader:
+            assert sorted(x[0] for batch, _ in loader for x in batch.tolist()) == [10 * i for i in range(ROWS)]
 
 
 def test_known_names_read_dicts_of_lists(mixed: Path, tmp_path: Path) -> None:

@@ -34,6 +34,8 @@ class Sampler(threading.Thread):
             self.own = max(self.own, resident(os.getpid(), "RssAnon"))
             for pid in descendants(os.getpid()):
                 with suppress(OSError):
+                    if Path(f"/proc/{pid}/exe").readlink() != Path(os.environ["WEIR_BIN"]):
+                        continue  # not yet: it is still a copy of this process
                     self.child = max(self.child, resident(pid, "RssAnon", "RssShmem"))
 
 

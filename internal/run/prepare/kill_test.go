@@ -175,7 +175,7 @@ func bucket(t *testing.T) ground {
 	t.Helper()
 	srv := storetest.S3(t)
 	n := 0
-	return ground{stride: 9,
+	return ground{stride: 13,
 		fresh: func() string {
 			n++
 			srv.Bucket(t, fmt.Sprint("bucket", n))
