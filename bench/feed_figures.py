@@ -31,13 +31,13 @@ class Rate:
 RATES = [
     Rate("feed-ordered", LOADER, tuple(PLAIN_DATALOADERS), "the faster DataLoader", 5),
     Rate("feed-ordered", LOADER, tuple(DATALOADERS), "the fastest DataLoader, tuned ones too", 1),
-    Rate("feed-ordered", LOADER, tuple(HF_OLDER), "HF datasets 5.0, the faster way", 40),
+    Rate("feed-ordered", LOADER, tuple(HF_OLDER), "HF datasets 5.0", 40),
     Rate("feed-ordered", LOADER, tuple(HF), "HF datasets 5.2, the faster way", 40),
     *(
         Rate("feed-ordered", LOADER, tuple(peers), f"{name}, the faster way", 5)
         for name, peers in (("Ray Data", RAY), ("mosaicml-streaming", MOSAIC), ("LitData", LIT))
     ),
-    Rate("feed-shuffled", LOADER, tuple(HF_OLDER), "HF datasets 5.0, the faster way", 500),
+    Rate("feed-shuffled", LOADER, tuple(HF_OLDER), "HF datasets 5.0", 500),
     Rate("feed-shuffled", LOADER, tuple(HF), "HF datasets 5.2, the faster way", 500),
     *(
         Rate(label, own, (peer,), peer, factor)

@@ -13,16 +13,20 @@ import tables
 from call import Call
 from feed_figures import Verdict
 from feeds import BARE, BUDGET, FEEDS, MEMORY, Feed
-from programs import Job, Settings
+from programs import WEIR, Job, Settings
 from results import Section
 from speed import Entry
 
+NOTE = """Every clock here, weir's too, starts when the imports are done and stops when the last batch has been taken; weir's child
+process is started within. CPU seconds and memory are those of Python with all child processes."""
+
 
 def jobs(call: Call, feed: Feed) -> list[Job]:
-    """The programs asked for, those whose datasets can be had, on as many cores as were asked for at most."""
+    """The programs asked for (`weir` is all of weir's) whose datasets can be had, on as many cores as were asked for at most."""
     found = []
     for name, feeder in feed.feeders.items():
-        if name in call.args.programs and (data := call.dataset(feeder.data or feed.data)):
+        asked = name in call.args.programs or (name.startswith(WEIR) and WEIR in call.args.programs)
+        if asked and (data := call.dataset(feeder.data or feed.data)):
             found.append(Job(name, data, max(call.args.threads), feeder=feeder, mode=feed.mode, name=feed.label))
     return found
 
@@ -30,6 +34,7 @@ def jobs(call: Call, feed: Feed) -> list[Job]:
 def run(call: Call) -> Section:
     section, settings = call.section(BUDGET, "feed")
     section.rates = True
+    section.notes.append(NOTE)
     bare = 0
     for feed in FEEDS:
         if not call.chosen([feed.data]):

@@ -38,10 +38,13 @@ func newApp() *app {
 		},
 		formats: formats(),
 		writers: writers(),
-		store:   func() store.ReadWriter { return store.New(store.Options{DropCache: true}) },
-		setup:   run.Setup,
-		heap:    run.LiveHeap,
-		procs:   func(n int) { runtime.GOMAXPROCS(n) },
+		store: func() store.ReadWriter {
+			limit, _ := mem.ContainerLimit()
+			return store.New(store.Options{DropCache: true, WriteCache: limit / 16})
+		},
+		setup: run.Setup,
+		heap:  run.LiveHeap,
+		procs: func(n int) { runtime.GOMAXPROCS(n) },
 	}
 }
 

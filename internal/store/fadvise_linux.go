@@ -16,3 +16,13 @@ func adviseRandom(fd int) { _ = unix.Fadvise(fd, 0, 0, unix.FADV_RANDOM) }
 
 // adviseWanted starts reading a range into the page cache.
 func adviseWanted(fd int, off, n int64) { _ = unix.Fadvise(fd, off, n, unix.FADV_WILLNEED) }
+
+// writeBack begins to write a part of a file to disk, or waits until it is.
+// What goes wrong shows when the file is synced.
+func writeBack(fd int, off, n int64, wait bool) {
+	flags := unix.SYNC_FILE_RANGE_WRITE
+	if wait {
+		flags |= unix.SYNC_FILE_RANGE_WAIT_BEFORE | unix.SYNC_FILE_RANGE_WAIT_AFTER
+	}
+	_ = unix.SyncFileRange(fd, off, n, flags)
+}

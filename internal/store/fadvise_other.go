@@ -8,3 +8,5 @@ func dropCache(int, int64, int64) {}
 func adviseRandom(int) {}
 
 func adviseWanted(int, int64, int64) {}
+
+func writeBack(int, int64, int64, bool) {}

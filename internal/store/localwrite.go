@@ -21,7 +21,7 @@ const localBuffer = 64 << 10
 // Create writes a hidden file beside the one that is asked for. A name that is
 // a pipe or a device is written straight.
 func (l local) Create(ctx context.Context, url string, share *mem.Budget) (Output, error) {
-	o := &localOutput{ctx: ctx, url: url, name: strings.TrimPrefix(url, fileScheme), stats: l.opts.Stats}
+	o := &localOutput{ctx: ctx, url: url, name: strings.TrimPrefix(url, fileScheme), stats: l.opts.Stats, cache: l.opts.WriteCache}
 	lease, err := share.Acquire(ctx, localBuffer)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", url, err)
@@ -54,6 +54,9 @@ type localOutput struct {
 	lease      *mem.Lease
 	size       int64
 	stats      *Stats
+
+	cache         int64 // Options.WriteCache
+	begun, behind int64 // written to disk up to there: begun, done
 }
 
 func (o *localOutput) open() (err error) {
@@ -86,11 +89,32 @@ func (o *localOutput) Write(p []byte) (int, error) {
 		n, err = o.file.Write(p)
 	}
 	o.size += int64(n)
-	o.stats.Written.Add(int64(n))
+	if o.stats.Written.Add(int64(n)) > o.cache && o.cache > 0 && o.temp != "" {
+		o.leave()
+	}
 	if err != nil {
 		return n, system(o.url, err)
 	}
 	return n, nil
+}
+
+// leaveBytes is what is written to disk at a time.
+const leaveBytes = 512 << 10
+
+// leave has what was written go to disk, and what has got there out of the
+// page cache.
+func (o *localOutput) leave() {
+	fd, end := int(o.file.Fd()), o.size-int64(o.buf.Buffered())
+	if end-o.begun < leaveBytes {
+		return
+	}
+	if o.begun > o.behind {
+		writeBack(fd, o.behind, o.begun-o.behind, true)
+		dropCache(fd, o.behind, o.begun-o.behind)
+		o.behind = o.begun
+	}
+	writeBack(fd, o.begun, end-o.begun, false)
+	o.begun = end
 }
 
 // Patch fails for what is written straight: it is gone.

@@ -28,6 +28,11 @@ type Options struct {
 	// DropCache lets Reader.Drop take local data out of the page cache.
 	DropCache bool
 
+	// WriteCache is how many bytes of local output may be in the page cache:
+	// from there on what was written is taken out of it, which in a container
+	// leaves its memory to others; 0: any number.
+	WriteCache int64
+
 	// MaxRequests is how many S3 requests run at once; default 32.
 	MaxRequests int
 	// MaxRetries is how many failures in a row without one byte received end

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
+
+from ._output import Form
+from ._transport import Batch
+
+Take = Callable[[], Batch | None]
 
 
 class Taken(NamedTuple):
@@ -16,82 +23,106 @@ class Taken(NamedTuple):
     repeated: int
 
 
-Take = Callable[[], "Taken | None"]
+def taken(batch: Batch, value: Any) -> Taken:
+    return Taken(value, batch.position, batch.rows, (batch.extra or {}).get("repeated", 0))
 
 
-def each(value: Any, change: Callable[[Any], Any]) -> Any:
-    """A batch with every tensor in it changed; what is no tensor stays."""
-    if isinstance(value, tuple):
-        return tuple(each(v, change) for v in value)
-    if isinstance(value, dict):
-        return {name: each(v, change) for name, v in value.items()}
-    return change(value) if hasattr(value, "pin_memory") else value
+def plain(take: Take, form: Form) -> Callable[[], Taken | None]:
+    """Batches where they lie."""
+
+    def next_one() -> Taken | None:
+        batch = take()
+        return None if batch is None else taken(batch, form(batch, None))
+
+    return next_one
 
 
-def pinned(take: Take) -> Take:
-    """Copies batches into memory that a GPU reads by itself. Without a GPU there is none, and batches stay as they are."""
+def changed(take: Take, form: Form, change: Callable[[Any], Any]) -> Callable[[], Taken | None]:
+    """Batches with every tensor changed; what is no tensor stays."""
+
+    def each(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(each, value))
+        if isinstance(value, dict):
+            return {name: each(v) for name, v in value.items()}
+        return change(value) if hasattr(value, "pin_memory") else value
+
+    return plain(take, lambda batch, _: each(form(batch, None)))
+
+
+def pinned(take: Take, form: Form) -> Callable[[], Taken | None]:
+    """Batches copied into memory that a GPU reads by itself. Without a GPU there is none, and they stay where they are."""
     import torch  # noqa: PLC0415 - only where it is wanted
 
     if not torch.cuda.is_available():
         warnings.warn("pin_memory=True: there is no GPU here, batches stay where they are", stacklevel=4)
-        return take
-
-    def pin() -> Taken | None:
-        taken = take()
-        return taken and taken._replace(value=each(taken.value, lambda t: t.pin_memory()))
-
-    return pin
+        return plain(take, form)
+    return changed(take, form, lambda tensor: tensor.pin_memory())
 
 
-def moved(take: Take, device: str) -> Take:
-    """Copies batches to a device; to a GPU one ahead of the model, beside its work."""
-    import torch  # noqa: PLC0415 - only where it is wanted
+class Gpu:
+    """Copies batches to a GPU from the shared memory they lie in, on a stream of its own. That memory is pinned once for all of them."""
 
-    to = torch.device(device)
-    if to.type == "cuda":
-        return Ahead(take, to)
+    def __init__(self, device: Any) -> None:
+        import numpy  # noqa: PLC0415 - only where it is wanted
+        import torch  # noqa: PLC0415
 
-    def move() -> Taken | None:
-        taken = take()
-        return taken and taken._replace(value=each(taken.value, lambda t: t.to(to)))
+        self._torch = torch
+        self._bytes = numpy.asarray
+        self._device = torch.device(device)
+        self._stream = torch.cuda.Stream(self._device)
+        self._pinned: Callable[[], Any] = lambda: None  # a weak reference to the shared memory that is
 
-    return move
+    def copy(self, batch: Batch) -> tuple[Any, Any]:
+        """All bytes of a batch on the GPU, from the moment of the event on; until then the batch must be held."""
+        if self._pinned() is not batch._map:
+            self._pin(batch._map)
+        with self._torch.cuda.stream(self._stream):
+            there = self._torch.from_numpy(self._bytes(batch)).to(self._device, non_blocking=True)
+            return there, self._stream.record_event()
+
+    def hand_over(self, there: Any, done: Any) -> None:
+        """Lets the model's stream use a copy, without waiting for it here."""
+        current = self._torch.cuda.current_stream(self._device)
+        current.wait_event(done)
+        there.record_stream(current)
+
+    def _pin(self, memory: Any) -> None:
+        """Where that is not to be had, copies wait for each other, and are the same."""
+        runtime = self._torch.cuda.cudart()
+        self._pinned = weakref.ref(memory)
+        if int(runtime.cudaHostRegister(memory.address, memory.size, 0)) == 0:
+            weakref.finalize(memory, runtime.cudaHostUnregister, memory.address).atexit = False
+            return
+        with contextlib.suppress(RuntimeError):
+            self._torch.zeros(1, device=self._device)  # CUDA tells the next caller, whoever that is, of the error
 
 
 class Ahead:
-    """Has the next batch copied to the GPU, on a stream of its own, while the model works on this one."""
+    """Has the next batch copied to the GPU while the model works on this one."""
 
-    def __init__(self, take: Take, device: Any) -> None:
-        import torch  # noqa: PLC0415 - only where it is wanted
-
-        self._take = take
-        self._device = device
-        self._cuda = torch.cuda
-        self._stream = torch.cuda.Stream(device)
-        self._next: tuple[Taken | None, Any] | Exception | None = None
+    def __init__(self, take: Take, form: Form, gpu: Gpu) -> None:
+        self._take, self._form, self._gpu = take, form, gpu
+        self._next: tuple[Batch | None, Any, Any] | Exception | None = None
 
     def __call__(self) -> Taken | None:
         now = self._next if self._next is not None else self._copy()
         self._next = None
         if isinstance(now, Exception):
             raise now
-        taken, done = now
-        if taken is None:
+        batch, there, done = now
+        if batch is None:
             return None
+        given = taken(batch, self._form(batch, there))
+        self._gpu.hand_over(there, done)
+        done.synchronize()  # it was copied while the model worked
+        del batch, now
         try:
             self._next = self._copy()
         except Exception as error:  # it belongs to the next batch, not to this one
             self._next = error
-        current = self._cuda.current_stream(self._device)
-        current.wait_event(done)
-        each(taken.value, lambda t: t.record_stream(current))
-        return taken
+        return given
 
-    def _copy(self) -> tuple[Taken | None, Any]:
-        """Sets the next batch on its way; the event tells when it has arrived."""
-        taken = self._take()
-        if taken is None:
-            return None, None
-        with self._cuda.stream(self._stream):
-            value = each(taken.value, lambda t: t.pin_memory().to(self._device, non_blocking=True))
-            return taken._replace(value=value), self._stream.record_event()
+    def _copy(self) -> tuple[Batch | None, Any, Any]:
+        batch = self._take()
+        return (None, None, None) if batch is None else (batch, *self._gpu.copy(batch))

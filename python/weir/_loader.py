@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from multiprocessing.context import get_spawning_popen
 from time import perf_counter
 from types import TracebackType
@@ -15,7 +16,7 @@ from ._errors import Error, translate
 from ._ranks import Place, in_worker, place
 from ._report import MUCH, Meter, Report, warn
 from ._state import BEGINNING, At
-from ._transport import End, Transport, TransportError
+from ._transport import Batch, End, Transport, TransportError
 from ._workers import Epochs
 
 
@@ -49,6 +50,7 @@ class Loader:
         self._turn = 0  # counts iterations, of which the last is the one that runs
         self._meter = Meter(at.epoch, 0.0)
         self._repeated = 0
+        self._gpu: _ahead.Gpu | None = None
 
     def __iter__(self) -> Iterator[Any]:
         return self._iterate(self._settings.output)
@@ -211,6 +213,19 @@ class Loader:
         self._turn += 1
         return self._turn, at, transport
 
+    def _way(self, output: str) -> Callable[[_ahead.Take, _output.Form], Callable[[], _ahead.Taken | None]]:
+        """How batches get to where the model wants them."""
+        device = self._settings.device
+        if output != "torch" or not (device or self._settings.pin_memory):
+            return _ahead.plain
+        if device is None:
+            return _ahead.pinned
+        if not device.startswith("cuda"):
+            return partial(_ahead.changed, change=lambda tensor: tensor.to(device))
+        if self._gpu is None:
+            self._gpu = _ahead.Gpu(device)
+        return partial(_ahead.Ahead, gpu=self._gpu)
+
     def _took(self, epoch: int, taken: _ahead.Taken, since: float) -> None:
         """A batch is given."""
         position, where = taken.position, self._where
@@ -239,7 +254,7 @@ class Epoch(Iterator[Any]):
         self._output = output
         self._turn = 0  # not begun
         self._done = False
-        self._take: _ahead.Take
+        self._take: Callable[[], _ahead.Taken | None]
 
     def __next__(self) -> Any:
         since = perf_counter()
@@ -262,24 +277,18 @@ class Epoch(Iterator[Any]):
         return taken.value
 
     def _begin(self, since: float) -> None:
-        settings = self._loader._settings
-        form = _output.form(self._output, settings.config)
-        self._turn, (self._epoch, _), transport = self._loader._begin(since)
-        self._take = _receive(transport, form)
-        if self._output == "torch" and settings.device:
-            self._take = _ahead.moved(self._take, settings.device)
-        elif self._output == "torch" and settings.pin_memory:
-            self._take = _ahead.pinned(self._take)
+        loader = self._loader
+        form = _output.form(self._output, loader._settings.config)
+        self._turn, (self._epoch, _), transport = loader._begin(since)
+        self._take = loader._way(self._output)(_receive(transport), form)
 
 
-def _receive(transport: Transport, form: _output.Form) -> _ahead.Take:
+def _receive(transport: Transport) -> _ahead.Take:
     """Batches as they come. It knows nothing of the loader, which is gone when the last who uses it is."""
 
-    def take() -> _ahead.Taken | None:
+    def take() -> Batch | None:
         item = transport.next()
-        if isinstance(item, End):
-            return None
-        return _ahead.Taken(form(item), item.position, item.rows, (item.extra or {}).get("repeated", 0))
+        return None if isinstance(item, End) else item
 
     return take
 

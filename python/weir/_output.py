@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,7 +12,9 @@ from ._transport import Batch
 TENSORS = ("torch", "numpy")
 FRAMES = ("arrow", "pandas", "polars")
 
-Form = Callable[[Batch], Any]
+# Makes of a batch what the model is given: from where the batch lies, or from a copy of all its bytes on another device.
+Form = Callable[[Batch, Any], Any]
+Tensors = Callable[[Batch, Any], dict[str, Any]]
 
 
 def choose(output: str | None) -> str:
@@ -29,26 +32,36 @@ def form(output: str, config: Mapping[str, Any]) -> Form:
     """The function that makes of a batch of that configuration what the model is given."""
     if output in FRAMES:
         return _FRAMES[output]()
-    tensors = _torch() if output == "torch" else Batch.arrays
+    tensors = _torch() if output == "torch" else _numpy
     if config["mode"] == "columns":
         return _columns(tensors, tuple(config.get("pad", ())))
     if "label" in config:
 
-        def pair(batch: Batch) -> tuple[Any, Any]:
-            a = tensors(batch)
+        def pair(batch: Batch, there: Any) -> tuple[Any, Any]:
+            a = tensors(batch, there)
             return a["x"], a["y"]
 
         return pair
-    return lambda batch: tensors(batch)["x"]
+    return lambda batch, there: tensors(batch, there)["x"]
 
 
-def _torch() -> Callable[[Batch], dict[str, Any]]:
+def _numpy(batch: Batch, _: Any) -> dict[str, Any]:
+    return batch.arrays()
+
+
+def _torch() -> Tensors:
     import torch  # noqa: PLC0415 - only where it is wanted
 
-    make = torch.from_numpy
-
-    def tensors(batch: Batch) -> dict[str, Any]:
-        made = {name: make(array) for name, array in batch.arrays().items()}
+    def tensors(batch: Batch, there: Any) -> dict[str, Any]:
+        if there is None:
+            made = {name: torch.from_numpy(array) for name, array in batch.arrays().items()}
+        else:
+            made = {}
+            for t in batch.tensors:
+                dtype = getattr(torch, t.dtype)
+                end = t.offset + dtype.itemsize * math.prod(t.shape)
+                made[f"{t.name}.{t.part}" if t.part else t.name] = there[t.offset : end].view(dtype).view(t.shape)
+            return made
         for t in batch.tensors:
             if t.dtype == "bfloat16":
                 made[t.name] = made[t.name].view(torch.bfloat16)
@@ -57,11 +70,11 @@ def _torch() -> Callable[[Batch], dict[str, Any]]:
     return tensors
 
 
-def _columns(tensors: Callable[[Batch], dict[str, Any]], padded: tuple[str, ...]) -> Form:
+def _columns(tensors: Tensors, padded: tuple[str, ...]) -> Form:
     """Columns by name: those that are no tensors as Arrow arrays. What is padded has its column's name."""
 
-    def columns(batch: Batch) -> dict[str, Any]:
-        made = tensors(batch) if batch.tensors else {}
+    def columns(batch: Batch, there: Any) -> dict[str, Any]:
+        made = tensors(batch, there) if batch.tensors else {}
         for name in padded:
             made[name] = made.pop(f"{name}.values")
         if batch._layout.schema is not None:
@@ -73,13 +86,13 @@ def _columns(tensors: Callable[[Batch], dict[str, Any]], padded: tuple[str, ...]
 
 
 def _pandas() -> Form:
-    return lambda batch: batch.record().to_pandas()
+    return lambda batch, _: batch.record().to_pandas()
 
 
 def _polars() -> Form:
     import polars  # noqa: PLC0415 - only where it is wanted
 
-    return lambda batch: polars.from_arrow(batch.record())
+    return lambda batch, _: polars.from_arrow(batch.record())
 
 
-_FRAMES: dict[str, Callable[[], Form]] = {"arrow": lambda: Batch.record, "pandas": _pandas, "polars": _polars}
+_FRAMES: dict[str, Callable[[], Form]] = {"arrow": lambda: lambda batch, _: batch.record(), "pandas": _pandas, "polars": _polars}

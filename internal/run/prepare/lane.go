@@ -17,8 +17,8 @@ import (
 // many bytes by weight: the Parquet file depends on where batches end, and so
 // these must not depend on where those of the reader do.
 const (
-	batchRows  = 16 << 10
-	batchBytes = 2 << 20
+	batchRows = 16 << 10
+	mostBatch = 2 << 20 // of batchBytes
 )
 
 // lane is what one split's rows go through: pieces, batches, parts.
@@ -39,6 +39,7 @@ type lane struct {
 
 	rows   *scale.Gathered // of the batch being gathered
 	block  int             // bytes that are planned for a batch
+	batch  int64           // the weight that ends one
 	weight int64           // of its rows
 	part   *part           // nil: none is begun
 	busy   *stream.Future  // what is being written, beside the gathering; nil: nothing
@@ -66,7 +67,7 @@ func (l *lane) take(rows, weights []int32) (n int, full bool) {
 	for !full && n < len(rows) {
 		l.weight += int64(weights[rows[n]])
 		n++
-		full = l.rows.Rows()+n == batchRows || l.weight >= batchBytes
+		full = l.rows.Rows()+n == batchRows || l.weight >= l.batch
 	}
 	return n, full
 }

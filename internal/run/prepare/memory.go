@@ -19,7 +19,7 @@ const (
 	// texts.
 	moreBatches = 64 << 20
 	// lightRow is the bytes up to which a row needs no memory of its own.
-	lightRow = batchBytes / 8
+	lightRow = mostBatch / 8
 	// heapChange is how much more the heap may have a moment later.
 	heapChange = 1 << 20
 	// guessed is how many columns one-hot encoding may make in a number that is
@@ -42,13 +42,16 @@ func (n needs) sum(lanes int) int64 {
 	return n.transform + n.deal + n.batches + n.out*int64(lanes)
 }
 
-// needs counts what does not depend on the row group, for a writer of so many
-// threads.
-func (w *work) needs(out *arrow.Schema, p *scale.Params, threads int) needs {
+// batchBytes is the weight of a batch where the largest split has row groups of
+// so many bytes.
+func batchBytes(group int64) int { return int(min(group/2, mostBatch)) }
+
+// needs counts what a writer of so many threads holds beside its files.
+func (w *work) needs(out *arrow.Schema, p *scale.Params, group int64, threads int) needs {
 	lanes := int64(len(w.assign.Names()))
 	least, most := store.WriteCost(w.Out)
 	floor := w.design.TransformFloor(p, threads)
-	block, rows := batchSize(w.reading.Schema(), out)
+	block, rows := batchSize(w.reading.Schema(), out, batchBytes(group))
 	return needs{
 		transform: floor + p.Size() + w.lookCost(out),
 		deal:      dealBytes + 2*w.assign.Cost(),
@@ -66,17 +69,17 @@ const bufferAlign = 64
 
 // batchSize is the bytes of a block for a batch of rows of a schema that become
 // rows of another, and the most rows of one.
-func batchSize(in, out *arrow.Schema) (bytes, rows int) {
+func batchSize(in, out *arrow.Schema, weight int) (bytes, rows int) {
 	s := newScales(in, out)
 	row, fields := int(s.fixed), 0
 	for _, f := range out.Fields() {
 		fields += leaves(f.Type)
 	}
-	rows = min(batchRows, (batchBytes+row-1)/row)
+	rows = min(batchRows, (weight+row-1)/row)
 	bytes = rows * row
 	bytes += bytes / 8 // of bitmaps, which are not weighed
 	if len(s.vary) > 0 {
-		bytes = batchBytes + row + batchBytes/4 // columns may get longer than those before
+		bytes = weight + row + weight/4 // columns may get longer than those before
 	}
 	return bytes + 4*fields*bufferAlign, rows
 }
@@ -120,7 +123,7 @@ func (w *work) writeMemory(out *arrow.Schema, p *scale.Params, group int64, thre
 	if err != nil {
 		return 0, 0, err
 	}
-	n, lanes := w.needs(out, p, threads), len(files)
+	n, lanes := w.needs(out, p, group, threads), len(files)
 	least = n.sum(lanes) + total(files)
 	return least, least + int64(lanes)*(n.outMost-n.out) + moreBatches, nil
 }

@@ -331,6 +331,7 @@ func TestASourceThatChangedIsRefused(t *testing.T) {
 
 func TestTooLittleMemoryIsRefusedWithTheNumber(t *testing.T) {
 	c := config(source(t, 1), t.TempDir()+"/out")
+	c.Scale.Encode = nil // what it needs is known behind the fit
 	c.Run.Memory, c.Run.Budget = 24<<20, mem.New(4<<20)
 	_, err := prepare.Run(t.Context(), c)
 	if !errors.Is(err, mem.ErrTooSmall) || !strings.Contains(err.Error(), "try --memory") {

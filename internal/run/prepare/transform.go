@@ -30,7 +30,7 @@ func Transform(p *scale.Params, threads int, next run.Target) run.Target {
 			return run.Prepared{}, err
 		}
 		var block int
-		block, t.most = batchSize(in, out)
+		block, t.most = batchSize(in, out, mostBatch)
 		t.own = t.design.TransformFloor(p, threads) + int64(mem.BlockSize(block))
 		return run.Prepared{Least: t.after.Least + t.own, Most: t.after.Most + t.own + moreBatches, Open: t.open}, nil
 	}

@@ -26,7 +26,7 @@ type writer struct {
 
 // open divides the share.
 func (w *writer) open(share *mem.Budget, threads int) error {
-	n := w.needs(w.out, w.params, threads)
+	n := w.needs(w.out, w.params, w.state.Group, threads)
 	opts, bytes, err := w.laneOptions(w.out, w.state.Group, threads)
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func (w *writer) open(share *mem.Budget, threads int) error {
 	outs := n.out + min(n.outMost-n.out, max(0, spare)/2/lanes)
 	for i, name := range w.assign.Names() {
 		l := &lane{prefix: strings.TrimRight(w.Out, "/") + "/" + name + "/", split: i,
-			schema: w.out, writer: w.Writer, opt: opts[i], ctx: w.ctx, store: w.Store, idle: w.idle}
+			schema: w.out, writer: w.Writer, opt: opts[i], ctx: w.ctx, store: w.Store, idle: w.idle, batch: int64(batchBytes(w.state.Group))}
 		w.lanes = append(w.lanes, l)
 		if l.files, err = share.Carve("writing "+name, bytes[i]); err != nil {
 			return err
