@@ -176,8 +176,8 @@ def run_peer(job: Job, settings: Settings, target: str) -> Outcome:
 
 def feed(feeder: Feeder, data: Path, mode: str, threads: int, settings: Settings) -> measure.Run:
     """Runs a script of feeders/, which finds weir's package in this tree."""
-    interpreter = str(environment.python(feeder.environment))
-    command = [interpreter, str(HERE / "feeders" / f"{feeder.script}.py"), str(data), mode, str(threads), str(settings.memory)]
+    interpreter, memory = str(environment.python(feeder.environment)), feeder.memory * MIB or settings.memory
+    command = [interpreter, str(HERE / "feeders" / f"{feeder.script}.py"), str(data), mode, str(threads), str(memory)]
     with tempfile.TemporaryDirectory(prefix="bench-home-", dir=cache()) as home:
         env = {
             "WEIR_BIN": str(settings.weir.resolve()),

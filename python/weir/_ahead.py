@@ -69,7 +69,9 @@ class Gpu:
 
         self._torch = torch
         self._bytes = numpy.asarray
-        self._device = torch.device(device)
+        wanted = torch.device(device)
+        self._index = torch.cuda.current_device() if wanted.index is None else wanted.index
+        self._device = torch.device("cuda", self._index)
         self._stream = torch.cuda.Stream(self._device)
         self._pinned: Callable[[], Any] = lambda: None  # a weak reference to the shared memory that is
 
@@ -83,7 +85,7 @@ class Gpu:
 
     def hand_over(self, there: Any, done: Any) -> None:
         """Lets the model's stream use a copy, without waiting for it here."""
-        current = self._torch.cuda.current_stream(self._device)
+        current = self._torch.cuda.current_stream(self._index)
         current.wait_event(done)
         there.record_stream(current)
 

@@ -77,7 +77,7 @@ class Loader:
 
     def set_epoch(self, epoch: int) -> None:
         """Makes the next iteration that epoch. One that load_state_dict has gone into the middle of stays there."""
-        if epoch != self._next.epoch:
+        if epoch != self._next.epoch or self._read_by_workers():
             self._next = At(epoch, 0)
         self._at = None
         if self._shared:
@@ -85,7 +85,7 @@ class Loader:
 
     def state_dict(self) -> dict[str, Any]:
         """Where the loader is: behind the last batch given, whatever has been read ahead. A few hundred bytes."""
-        if in_worker() is None and self._shared and self._shared.busy():
+        if self._read_by_workers():
             raise Error(
                 "workers of a DataLoader read this loader, and only they know where they are: use torchdata's StatefulDataLoader and its "
                 "state_dict, or iterate over the loader itself, which needs no workers"
@@ -186,6 +186,10 @@ class Loader:
     def _stride(self) -> int:
         """Samples that all ranks take in a step."""
         return self._where.world * int(self._settings.config["batch_size"])
+
+    def _read_by_workers(self) -> bool:
+        """Whether workers of a DataLoader of this process have begun what comes next for this loader."""
+        return in_worker() is None and self._shared is not None and self._shared.busy()
 
     def _start(self) -> At:
         """Where the next iteration begins."""

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ._transport import Batch
+from ._batch import Batch, Layout
 
 TENSORS = ("torch", "numpy")
 FRAMES = ("arrow", "pandas", "polars")
@@ -52,20 +52,30 @@ def _numpy(batch: Batch, _: Any) -> dict[str, Any]:
 def _torch() -> Tensors:
     import torch  # noqa: PLC0415 - only where it is wanted
 
-    def tensors(batch: Batch, there: Any) -> dict[str, Any]:
-        if there is None:
-            made = {name: torch.from_numpy(array) for name, array in batch.arrays().items()}
-        else:
-            made = {}
-            for t in batch.tensors:
-                dtype = getattr(torch, t.dtype)
-                end = t.offset + dtype.itemsize * math.prod(t.shape)
-                made[f"{t.name}.{t.part}" if t.part else t.name] = there[t.offset : end].view(dtype).view(t.shape)
-            return made
+    def here(batch: Batch) -> dict[str, Any]:
+        made = {name: torch.from_numpy(array) for name, array in batch.arrays().items()}
         for t in batch.tensors:
             if t.dtype == "bfloat16":
                 made[t.name] = made[t.name].view(torch.bfloat16)
         return made
+
+    def parts(layout: Layout) -> list[tuple[str, Any, int, int, tuple[int, ...]]]:
+        found = []
+        for t in layout.tensors:
+            dtype = getattr(torch, t.dtype)
+            end = t.offset + dtype.itemsize * math.prod(t.shape)
+            found.append((f"{t.name}.{t.part}" if t.part else t.name, dtype, t.offset, end, t.shape))
+        return found
+
+    last: tuple[Layout | None, list[tuple[str, Any, int, int, tuple[int, ...]]]] = (None, [])
+
+    def tensors(batch: Batch, there: Any) -> dict[str, Any]:
+        nonlocal last
+        if there is None:
+            return here(batch)
+        if last[0] is not batch._layout:
+            last = batch._layout, parts(batch._layout)
+        return {name: there[begin:end].view(dtype).view(shape) for name, dtype, begin, end, shape in last[1]}
 
     return tensors
 

@@ -64,6 +64,6 @@ def test_columns_that_are_no_tensors_stay(tmp_path: Path) -> None:
 
 def test_many_loaders_pin_and_unpin(data: Path) -> None:
     for dtype in ["float32", "bfloat16"] * 20:
-        with load(data, batch_size=500, output="torch", device="cuda", dtype=dtype, features=["y"]) as loader:
-            assert [i for x, _ in loader for i in x[:, 0].long().tolist()] == [i % 5 for i in range(ROWS)]
+        with load(data, batch_size=500, output="torch", device="cuda", dtype=dtype, features=["y"], label=None) as loader:
+            assert [i for x in loader for i in x[:, 0].long().tolist()] == [i % 5 for i in range(ROWS)]
     torch.ones(10, device="cuda").sum().item()  # no error is left behind

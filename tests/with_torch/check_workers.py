@@ -63,6 +63,8 @@ def test_workers_go_on_from_a_state_of_the_loader_itself(loader: weir.Loader, or
     loader.load_state_dict(state)
     both = DataLoader(loader, batch_size=None, num_workers=2)
     assert [epoch(both) for _ in range(3)] == [orders[0][5:], orders[1], orders[2]]
+    loader.set_epoch(0)
+    assert epoch(both) == orders[0]
 
 
 @pytest.mark.parametrize("world", [1, 2])
