@@ -32,8 +32,6 @@ const (
 	unitRows = 4096
 	// seekRows is the least between two places that are remembered.
 	seekRows = 4096
-	// indexCost is the Go heap for a unit and a place.
-	indexCost = 40 + 32
 )
 
 // newIndex takes what the format knows, or else counts the rows.

@@ -26,8 +26,13 @@ def tf_dataset(loader: Loader) -> Any:
     """The batches of an epoch, copied to TensorFlow's memory; the next epoch when it is iterated over again."""
     import tensorflow as tf  # noqa: PLC0415 - only where it is wanted
 
-    def spec(value: Any) -> Any:
-        return tf.TensorSpec((None, *value.shape[1:]), tf.as_dtype(value.dtype))
+    config = loader._settings.config
+    if config["dtype"] == "bfloat16":
+        raise ValueError('dtype="bfloat16" is for torch; give TensorFlow float32 and let it cast')
+    varied = {name for name, pad in config.get("pad", {}).items() if not pad.get("length")}  # from batch to batch
+
+    def spec(value: Any, name: str = "") -> Any:
+        return tf.TensorSpec((None, *((None,) if name in varied else value.shape[1:])), tf.as_dtype(value.dtype))
 
     def batches() -> Iterator[Any]:
         for batch in loader._iterate("numpy"):
@@ -35,7 +40,8 @@ def tf_dataset(loader: Loader) -> Any:
 
     with rebuild(loader._settings) as first:
         like = _lists(next(first._iterate("numpy")))
-    return tf.data.Dataset.from_generator(batches, output_signature=tf.nest.map_structure(spec, like)).prefetch(1)
+    kind = {name: spec(v, name) for name, v in like.items()} if isinstance(like, dict) else tf.nest.map_structure(spec, like)
+    return tf.data.Dataset.from_generator(batches, output_signature=kind).prefetch(1)
 
 
 def _lists(batch: Any) -> Any:

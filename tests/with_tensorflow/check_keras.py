@@ -38,6 +38,12 @@ def test_columns_of_any_type(tmp_path: Path) -> None:
     assert batch["text"].numpy().tolist() == [b"a", b"b"] and batch["n"].numpy().tolist() == [1, 2]
 
 
+def test_lists_padded_to_the_longest_of_a_batch(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text("".join(f'{{"t": {[1] * n}}}\n' for n in (1, 2, 3, 1)))
+    with weir.loader(tmp_path / "x.jsonl", columns=["t"], pad={"t": 0}, batch_size=2, memory=MEMORY) as made:
+        assert [batch["t"].numpy().tolist() for batch in made.tf_dataset()] == [[[1, 0], [1, 1]], [[1, 1, 1], [1, 0, 0]]]
+
+
 def test_fit_takes_the_loader(loader: weir.Loader) -> None:
     model = keras.Sequential([keras.layers.Input((7,)), keras.layers.Dense(5)])
     model.compile(keras.optimizers.SGD(1e-9), keras.losses.SparseCategoricalCrossentropy(from_logits=True))

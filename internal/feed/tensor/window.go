@@ -208,8 +208,8 @@ func (p *part) view(i int) ([]byte, bool) {
 // bindDictionary finds values and which of them rows are.
 func (p *part) bindDictionary(n *node, d arrow.ArrayData, t *arrow.DictionaryType) bool {
 	p.dict = &part{}
-	values, ok := d.Dictionary().(arrow.ArrayData)
-	if !ok || values == nil || !p.dict.bind(n, values) {
+	values := d.Dictionary()
+	if values == nil || !p.dict.bind(n, values) {
 		return false
 	}
 	p.wide = t.IndexType.(arrow.FixedWidthDataType).BitWidth() / 8
