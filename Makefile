@@ -49,7 +49,7 @@ lint:
 	@test -z "$$(gofmt -l cmd internal)" || { gofmt -l cmd internal; echo 'run gofmt -w on these'; exit 1; }
 	go vet ./...
 	go tool -modfile=tools/go.mod staticcheck ./...
-	python=$(TESTS_PYTHON) && $$python -m ruff check tests bench
+	python=$(TESTS_PYTHON) && $$python -m ruff check tests bench python examples
 
 # BENCH=jsonl,csv takes only these parts of the benchmark; BENCHFLAGS are any others of bench/run.py, as --big.
 bench: build

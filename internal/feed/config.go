@@ -48,7 +48,6 @@ type Config struct {
 	Worker   int    `json:"worker"`
 	Workers  int    `json:"workers"`
 	DropLast bool   `json:"drop_last"`
-	Step     int64  `json:"step"`    // the first step to take of the first run
 	Samples  int64  `json:"samples"` // of an epoch of several sources; 0: all their rows
 }
 
@@ -97,8 +96,8 @@ func parse(text []byte) (*Config, error) {
 		return nil, usage("a scan reads one source; several are mixed by a loader")
 	case c.BatchSize < 1:
 		return nil, usage("batch_size %d: a batch has at least one row", c.BatchSize)
-	case c.Threads < 0 || c.Buffer < 0 || c.Window < 0 || c.Step < 0:
-		return nil, usage("threads, buffer, window and step are not less than 0")
+	case c.Threads < 0 || c.Buffer < 0 || c.Window < 0:
+		return nil, usage("threads, buffer and window are not less than 0")
 	}
 	return c, c.share().Check()
 }

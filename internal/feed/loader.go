@@ -119,15 +119,11 @@ func (l *loader) run(ctx context.Context, out outlet, epoch, position int64) err
 	if position < 0 || position > l.total {
 		return fmt.Errorf("position %d of %d samples", position, l.total)
 	}
-	first := int64(0)
-	if !l.started {
-		first = l.Step
-	}
 	l.begin(ctx, epoch, position)
 	share, seq := l.share(), l.sequence(epoch)
 	steps := share.Steps(l.total, position)
 	b := &batcher{loader: l, epoch: epoch, seq: seq}
-	for t := share.Next(first); t < steps; t = share.Next(t + 1) {
+	for t := share.Next(0); t < steps; t = share.Next(t + 1) {
 		positions, repeated := share.Positions(b.positions[:0], seq, position, t)
 		b.positions = positions
 		batch := wire.Batch{Rows: int64(len(positions)), Epoch: epoch, Position: share.After(l.total, position, t)}
