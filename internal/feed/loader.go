@@ -51,7 +51,8 @@ func (p *picked) consecutive() (first int, ok bool) {
 
 // stats are what the report is made of.
 type stats struct {
-	reading, making, waiting atomic.Int64 // nanoseconds
+	reading, making, waiting atomic.Int64 // nanoseconds; waiting: for room
+	late                     atomic.Int64 // for windows
 	batches, rows, bytes     atomic.Int64
 }
 
@@ -152,7 +153,7 @@ type batcher struct {
 // send makes a batch of the positions and sends it.
 func (b *batcher) send(out outlet, batch wire.Batch) error {
 	began := time.Now()
-	waited := b.stats.waiting.Load()
+	waited := b.stats.waiting.Load() + b.stats.late.Load()
 	b.locate()
 	s, layout, err := b.maker.make(timed{out, &b.stats}, len(b.positions), b.next, b.letGo)
 	b.letGo()
@@ -167,7 +168,7 @@ func (b *batcher) send(out outlet, batch wire.Batch) error {
 	b.stats.batches.Add(1)
 	b.stats.rows.Add(batch.Rows)
 	b.stats.bytes.Add(n)
-	b.stats.making.Add(int64(time.Since(began)) - (b.stats.waiting.Load() - waited))
+	b.stats.making.Add(int64(time.Since(began)) - (b.stats.waiting.Load() + b.stats.late.Load() - waited))
 	return nil
 }
 
@@ -190,7 +191,9 @@ func (b *batcher) next() (picked, bool, error) {
 		return picked{}, false, nil
 	}
 	p := b.places[b.at]
+	began := time.Now()
 	w, err := b.tracks[p.Set].at(p.Epoch, p.Position)
+	b.stats.late.Add(int64(time.Since(began)))
 	if err != nil {
 		return picked{}, false, err
 	}
@@ -231,10 +234,14 @@ func (l *loader) report() []byte {
 	sec := func(n *atomic.Int64) float64 { return time.Duration(n.Load()).Seconds() }
 	s := &l.stats
 	slow := "reading"
-	switch read, room := sec(&s.reading)/float64(max(1, l.threads)), sec(&s.waiting); {
-	case room > read && room > sec(&s.making):
+	switch room, made := sec(&s.waiting), sec(&s.making); {
+	case l.Mode == scanning:
+		if room > sec(&s.reading) {
+			slow = "the model"
+		}
+	case room > sec(&s.late) && room > made:
 		slow = "the model"
-	case sec(&s.making) > read:
+	case made > sec(&s.late):
 		slow = "making batches"
 	}
 	text, err := json.Marshal(map[string]any{
