@@ -150,6 +150,15 @@ func buildOne(t *testing.T, r *rand.Rand, b *Batch, schema *arrow.Schema, budget
 			b.Undo()
 			continue
 		}
+		if r.IntN(10) == 0 { // a row that ends in the middle of its lists
+			for _, c := range b.Columns() {
+				for _, k := range c.Children {
+					k.Null()
+				}
+			}
+			b.Undo()
+			continue
+		}
 		if b.Rows() == 0 && b.Full() {
 			t.Fatal("a row without room in an empty batch")
 		}
@@ -171,10 +180,31 @@ func buildOne(t *testing.T, r *rand.Rand, b *Batch, schema *arrow.Schema, budget
 		t.Errorf("%v\n%v\nwant\n%v", schema, got, want)
 	}
 	for i := range got.Columns() {
+		if d := got.Column(i).Data(); !exact(d) {
+			t.Errorf("column %d: children are longer or shorter than what they are of", i)
+		}
 		if got.Column(i).NullN() != want.Column(i).NullN() {
 			t.Errorf("%d nulls, want %d", got.Column(i).NullN(), want.Column(i).NullN())
 		}
 	}
+}
+
+// exact says that the children of an array have just the values it is of.
+func exact(d arrow.ArrayData) bool {
+	want := d.Len()
+	switch t := d.DataType().(type) {
+	case *arrow.ListType:
+		offsets := arrow.Int32Traits.CastFromBytes(d.Buffers()[1].Bytes())
+		want = int(offsets[d.Len()])
+	case *arrow.FixedSizeListType:
+		want *= int(t.Len())
+	}
+	for _, k := range d.Children() {
+		if k.Len() != want || !exact(k) {
+			return false
+		}
+	}
+	return true
 }
 
 // replay builds the same rows with Arrow's builders.

@@ -229,12 +229,10 @@ func (c *Column) startValid() bool {
 	return true
 }
 
-// Cut drops all values from the n-th on; it does nothing where there are no
-// more.
+// Cut drops all values from the n-th on, and what was begun of one more: the
+// elements of a list come before the list.
 func (c *Column) Cut(n int) {
-	if c.n <= n {
-		return
-	}
+	n = min(n, c.n)
 	if c.valid != nil {
 		for i := n; i < c.n; i++ {
 			if c.valid[i>>3]>>(i&7)&1 == 0 {
@@ -260,4 +258,9 @@ func (c *Column) Cut(n int) {
 }
 
 // offset is where the n-th value begins.
-func (c *Column) offset(n int) int { return int(binary.LittleEndian.Uint32(c.ends[4*n:])) }
+func (c *Column) offset(n int) int {
+	if c.ends == nil {
+		return 0
+	}
+	return int(binary.LittleEndian.Uint32(c.ends[4*n:]))
+}
