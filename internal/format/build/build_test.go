@@ -138,6 +138,14 @@ func buildOne(t *testing.T, r *rand.Rand, b *Batch, schema *arrow.Schema, budget
 	b.Reset(block, most)
 	var kept []uint64 // what the rows were made of
 	for !b.Full() {
+		if r.IntN(10) == 0 { // a row that ends in the middle of its lists
+			for _, c := range b.Columns() {
+				for _, k := range c.Children {
+					k.Null()
+				}
+			}
+			b.Undo()
+		}
 		seed := r.Uint64()
 		rows := b.Rows()
 		for i, c := range b.Columns() {
@@ -147,15 +155,6 @@ func buildOne(t *testing.T, r *rand.Rand, b *Batch, schema *arrow.Schema, budget
 			tmp.Release()
 		}
 		if r.IntN(10) == 0 {
-			b.Undo()
-			continue
-		}
-		if r.IntN(10) == 0 { // a row that ends in the middle of its lists
-			for _, c := range b.Columns() {
-				for _, k := range c.Children {
-					k.Null()
-				}
-			}
 			b.Undo()
 			continue
 		}
