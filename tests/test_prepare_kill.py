@@ -97,7 +97,8 @@ class Hunt:
 
     def run(self, at: float) -> bool:
         """Kills a run at a moment; false: it had come to its end before."""
-        args = command(*arguments(self.source, f"{self.ground.url}/out", *self.rules, "--memory", "192MiB"))
+        threads = str(self.draw.choice([1, 2, 8]))  # from four on, spans are written side by side
+        args = command(*arguments(self.source, f"{self.ground.url}/out", *self.rules, "--memory", "192MiB", "--threads", threads))
         env = os.environ | self.ground.env()
         with subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env) as process:
             with suppress(subprocess.TimeoutExpired):
