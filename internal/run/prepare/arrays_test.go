@@ -86,6 +86,9 @@ func eachBatch(t *testing.T, dir string, use func(arrow.RecordBatch)) {
 	if errors.Is(err, store.ErrNotFound) {
 		return
 	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	data, err := parquet.Format().Plan(t.Context(), format.Source{Store: st, Objects: objects}, format.Options{})
 	if err != nil {
 		t.Fatal(err)

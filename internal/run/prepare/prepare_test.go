@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -14,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/weir-data/weir/internal/dataset"
@@ -138,36 +138,18 @@ type row struct {
 func read(t *testing.T, dir string) map[int64]row {
 	t.Helper()
 	out := make(map[int64]row)
-	st := store.New(store.Options{})
-	objects, err := st.List(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := parquet.Format().Plan(t.Context(), format.Source{Store: st, Objects: objects}, format.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := data.Open(t.Context(), mem.New(64<<20), stream.Cursor{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	for {
-		b, err := in.Next(t.Context())
-		if errors.Is(err, io.EOF) {
-			return out
+	eachBatch(t, dir, func(rec arrow.RecordBatch) {
+		col := func(name string) arrow.Array { return rec.Column(rec.Schema().FieldIndices(name)[0]) }
+		f := func(name string, i int) float64 { return col(name).(*array.Float64).Value(i) }
+		for i := range int(rec.NumRows()) {
+			id := col("id").(*array.Int64).Value(i)
+			out[id] = row{f("f0", i), f("f1", i), f("color_red", i), col("y").(*array.Int64).Value(i)}
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		col := func(name string) int { return b.Record.Schema().FieldIndices(name)[0] }
-		f := func(name string, i int) float64 { return b.Record.Column(col(name)).(*array.Float64).Value(i) }
-		for i := range int(b.Rows()) {
-			id := b.Record.Column(col("id")).(*array.Int64).Value(i)
-			out[id] = row{f("f0", i), f("f1", i), f("color_red", i), b.Record.Column(col("y")).(*array.Int64).Value(i)}
-		}
-		b.Release()
+	})
+	if len(out) == 0 {
+		t.Fatalf("%s: no rows", dir)
 	}
+	return out
 }
 
 func TestRowsAreInTheirSplitsAndScaledByTrain(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
+
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/format/parquet"
 	"github.com/weir-data/weir/internal/mem"
@@ -15,42 +17,24 @@ import (
 	"github.com/weir-data/weir/internal/run/prepare"
 	"github.com/weir-data/weir/internal/run/runtest"
 	"github.com/weir-data/weir/internal/stage/scale"
-	"github.com/weir-data/weir/internal/stream"
 )
 
 // texts are the rows of Parquet files, in order; numbers with all their digits.
-func texts(t *testing.T, c prepare.Config, url string) (out []string) {
+func texts(t *testing.T, url string) (out []string) {
 	t.Helper()
-	objects, err := c.Store.List(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := parquet.Format().Plan(t.Context(), format.Source{Store: c.Store, Objects: objects}, format.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := data.Open(t.Context(), mem.New(64<<20), stream.Cursor{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	for {
-		b, err := in.Next(t.Context())
-		if errors.Is(err, io.EOF) {
-			return out
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range int(b.Rows()) {
+	eachBatch(t, url, func(rec arrow.RecordBatch) {
+		for i := range int(rec.NumRows()) {
 			var row strings.Builder
-			for k, col := range b.Record.Columns() {
-				row.WriteString(b.Record.ColumnName(k) + "=" + col.ValueStr(i) + " ")
+			for k, col := range rec.Columns() {
+				row.WriteString(rec.ColumnName(k) + "=" + col.ValueStr(i) + " ")
 			}
 			out = append(out, row.String())
 		}
-		b.Release()
+	})
+	if len(out) == 0 {
+		t.Fatalf("%s: no rows", url)
 	}
+	return out
 }
 
 func transformed(t *testing.T, c prepare.Config, p *scale.Params, out string) error {
@@ -69,7 +53,7 @@ func TestTransformedRowsAreThosePrepared(t *testing.T) {
 	prepared(t, c)
 	var want []string
 	for _, s := range []string{"train", "val", "test"} {
-		want = append(want, texts(t, c, c.Out+"/"+s+"/")...)
+		want = append(want, texts(t, c.Out+"/"+s+"/")...)
 	}
 	slices.Sort(want)
 	p := loaded(t, c, c.Out)
@@ -83,7 +67,7 @@ func TestTransformedRowsAreThosePrepared(t *testing.T) {
 		if err := transformed(t, c, p, out); err != nil {
 			t.Fatal(err)
 		}
-		got := texts(t, c, out)
+		got := texts(t, out)
 		if first == nil {
 			first = slices.Clone(got)
 		} else if !slices.Equal(got, first) {
@@ -113,7 +97,7 @@ func TestTransformNamesMissingColumnsAndPassesUnknown(t *testing.T) {
 	if err := transformed(t, c, p, out); err != nil {
 		t.Fatal(err)
 	}
-	if rows := texts(t, c, out); len(rows) != rowsOfFile || !strings.HasSuffix(rows[5], " id=5 ") {
+	if rows := texts(t, out); len(rows) != rowsOfFile || !strings.HasSuffix(rows[5], " id=5 ") {
 		t.Errorf("%d rows: %s", len(rows), rows[5])
 	}
 }
@@ -140,7 +124,7 @@ func TestWideRowsAreTransformedAFewAtATime(t *testing.T) {
 	if err := transformed(t, c, p, out); err != nil {
 		t.Fatalf("with --memory %s: %v", number, err)
 	}
-	if rows := texts(t, c, out); len(rows) != rowsOfFile {
+	if rows := texts(t, out); len(rows) != rowsOfFile {
 		t.Errorf("%d rows", len(rows))
 	}
 }

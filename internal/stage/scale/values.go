@@ -7,89 +7,26 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/weir-data/weir/internal/format/layout"
 )
 
 // numbers gives n rows of col from the row from on, or those of rows if that
 // is not nil, as float64; null is NaN. They lie in col itself or in dst, which
 // has room for them.
 func numbers(dst []float64, col arrow.Array, from, n int, rows []int32) (v []float64, nulls int) {
-	switch a := col.(type) {
-	case *array.Float64:
-		if rows == nil && a.NullN() == 0 {
-			return a.Float64Values()[from : from+n], 0
-		}
-		v = convert(dst, a.Float64Values(), from, n, rows)
-	case *array.Float32:
-		v = convert(dst, a.Float32Values(), from, n, rows)
-	case *array.Int64:
-		v = convert(dst, a.Int64Values(), from, n, rows)
-	case *array.Int32:
-		v = convert(dst, a.Int32Values(), from, n, rows)
-	case *array.Int16:
-		v = convert(dst, a.Int16Values(), from, n, rows)
-	case *array.Int8:
-		v = convert(dst, a.Int8Values(), from, n, rows)
-	case *array.Uint64:
-		v = convert(dst, a.Uint64Values(), from, n, rows)
-	case *array.Uint32:
-		v = convert(dst, a.Uint32Values(), from, n, rows)
-	case *array.Uint16:
-		v = convert(dst, a.Uint16Values(), from, n, rows)
-	case *array.Uint8:
-		v = convert(dst, a.Uint8Values(), from, n, rows)
-	default:
-		v = pick(dst, col, from, n, rows)
+	if a, ok := col.(*array.Float64); ok && rows == nil && a.NullN() == 0 {
+		return a.Float64Values()[from : from+n], 0
 	}
+	if rows != nil {
+		n = len(rows)
+	}
+	v = dst[:n]
+	layout.Floats(v, col, from, rows)
 	if col.NullN() == 0 {
 		return v, 0
 	}
 	return v, blank(v, col, from, rows)
-}
-
-// plainNumber is what convert reads.
-type plainNumber interface {
-	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
-}
-
-// convert copies values to dst.
-func convert[T plainNumber](dst []float64, src []T, from, n int, rows []int32) []float64 {
-	if rows != nil {
-		dst = dst[:len(rows)]
-		for i, r := range rows {
-			dst[i] = float64(src[r])
-		}
-		return dst
-	}
-	src = src[from : from+n]
-	dst = dst[:len(src)]
-	for i, x := range src {
-		dst[i] = float64(x)
-	}
-	return dst
-}
-
-// pick is convert for types that are rare.
-func pick(dst []float64, col arrow.Array, from, n int, rows []int32) []float64 {
-	if rows != nil {
-		n = len(rows)
-	}
-	dst = dst[:n]
-	for i := range dst {
-		r := from + i
-		if rows != nil {
-			r = int(rows[i])
-		}
-		switch a := col.(type) {
-		case *array.Boolean:
-			dst[i] = 0
-			if a.Value(r) {
-				dst[i] = 1
-			}
-		case *array.Float16:
-			dst[i] = float64(a.Value(r).Float32())
-		}
-	}
-	return dst
 }
 
 // blank makes nulls NaN and counts them.
