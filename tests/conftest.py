@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from binary import BINARY
+from processes import alive
+
+if TYPE_CHECKING:
+    from wiring import Transport
 
 UNSET = "WEIR_CORPUS, the folder that has parquet-testing in it, is not set"
 
@@ -25,6 +31,33 @@ def corpus() -> Path:
     if where is None:
         pytest.skip(UNSET)
     return where
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A child that makes up its batches."""
+    from wiring import build  # noqa: PLC0415 - only who takes it needs the package
+
+    return build(tmp_path_factory.mktemp("wiretest"))
+
+
+@pytest.fixture
+def transport(program: str) -> Iterator[Callable[..., Transport]]:
+    """Makes transports that are closed after the test; none may leave a process behind."""
+    from wiring import CONFIG, Transport  # noqa: PLC0415
+
+    made: list[Transport] = []
+
+    def make(ahead: int = 4, **config: Any) -> Transport:
+        t = Transport([program], CONFIG | config, ahead=ahead)
+        made.append(t)
+        return t
+
+    yield make
+    pids = [t._child._process.pid for t in made if t._child is not None]
+    for t in made:
+        t.close()
+    assert not [p for p in pids if alive(p)]
 
 
 def pytest_sessionstart() -> None:

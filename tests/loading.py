@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,6 @@ os.environ["WEIR_BIN"] = str(BINARY)
 import weir  # noqa: E402
 
 MEMORY = "96MiB"
-GONE = 5  # seconds; the promise is 2, and the machine may be busy
 
 
 def dataset(folder: Path, rows: int, *, files: int = 3, group: int = 7, features: int = 24) -> Path:
@@ -61,23 +59,6 @@ def flat(batches: Iterable[list[int]]) -> list[int]:
 def child(loader: weir.Loader) -> int:
     """The process behind a loader."""
     return loader._transport._child._process.pid
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def gone(pid: int) -> bool:
-    """Whether a process ends soon."""
-    until = time.monotonic() + GONE
-    while alive(pid):
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def children(pid: int | None = None) -> list[int]:

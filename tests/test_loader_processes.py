@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from loading import PACKAGE, alive, child, children, dataset, epoch, flat, gone, ids, load, weir
+from loading import PACKAGE, child, children, dataset, epoch, flat, ids, load, weir
+from processes import alive, gone
 
 ROWS = 20_000
 KILLS = 100
