@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 BUDGET = 192  # MiB for weir's child, so that Python has 64 of the 256 they may have together
-SCAN_BUDGET = 80  # MiB for the child of weir.scan where its memory is compared: about the least in which it reads numeric
+SCAN_BUDGET = 84  # MiB for the child of weir.scan where its memory is compared: about the least in which it reads numeric
 SMALL = "numeric-small"  # what the slow ones read instead of numeric: the rate is what counts
 
 

@@ -43,8 +43,14 @@ class Service:
         remote = fs.S3FileSystem(access_key=ACCESS, secret_key=SECRET, allow_delayed_open=True, **where)
         for file in sorted(source.rglob("*")) if source.is_dir() else [source]:
             name = f"{self.bucket}/{key}" + (f"/{file.relative_to(source)}" if file != source else "")
-            with remote.open_output_stream(name) as out:
-                out.write(file.read_bytes())
+            for left in (2, 1, 0):  # on a busy machine the service now and then cannot parse a request, and answers 400
+                try:
+                    with remote.open_output_stream(name) as out:
+                        out.write(file.read_bytes())
+                    break
+                except OSError:
+                    if not left:
+                        raise
 
     def keys(self, prefix: str) -> list[str]:
         """The keys of all objects below a prefix."""

@@ -56,6 +56,13 @@ type stats struct {
 	batches, rows, bytes     atomic.Int64
 }
 
+// sent counts a batch.
+func (s *stats) sent(rows, bytes int64) {
+	s.batches.Add(1)
+	s.rows.Add(rows)
+	s.bytes.Add(bytes)
+}
+
 // loader is a configuration under way.
 type loader struct {
 	*Config
@@ -115,10 +122,18 @@ func (l *loader) begin(ctx context.Context, epoch, position int64) {
 	}
 }
 
-// run makes the batches of an epoch from a position on.
-func (l *loader) run(ctx context.Context, out outlet, epoch, position int64) error {
+// within refuses a position that an epoch has not.
+func (l *loader) within(position int64) error {
 	if position < 0 || position > l.total {
 		return fmt.Errorf("position %d of %d samples", position, l.total)
+	}
+	return nil
+}
+
+// run makes the batches of an epoch from a position on.
+func (l *loader) run(ctx context.Context, out outlet, epoch, position int64) error {
+	if err := l.within(position); err != nil {
+		return err
 	}
 	l.begin(ctx, epoch, position)
 	share, seq := l.share(), l.sequence(epoch)
@@ -165,9 +180,7 @@ func (b *batcher) send(out outlet, batch wire.Batch) error {
 	if err := out.Send(s, batch); err != nil {
 		return err
 	}
-	b.stats.batches.Add(1)
-	b.stats.rows.Add(batch.Rows)
-	b.stats.bytes.Add(n)
+	b.stats.sent(batch.Rows, n)
 	b.stats.making.Add(int64(time.Since(began)) - (b.stats.waiting.Load() + b.stats.late.Load() - waited))
 	return nil
 }

@@ -60,10 +60,10 @@ func rowBytes(i format.Info) int64 {
 }
 
 // prepareOrder plans reading in the order of an epoch.
-func (l *loader) prepareOrder(ctx context.Context) error {
+func (l *loader) prepareOrder(ctx context.Context) (feeder, error) {
 	readings, err := l.openAll(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var plans []*order.Plan
 	var weights []float64
@@ -71,14 +71,14 @@ func (l *loader) prepareOrder(ctx context.Context) error {
 	for i, r := range readings {
 		x, err := l.indexOf(ctx, r)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if len(x.units) == 0 {
-			return format.Error(format.ErrData, "%s: there are no rows", l.Sources[i].Paths[0])
+			return nil, format.Error(format.ErrData, "%s: there are no rows", l.Sources[i].Paths[0])
 		}
 		p, err := order.New(x.units, l.order())
 		if err != nil {
-			return err
+			return nil, err
 		}
 		w := l.Sources[i].Weight
 		if w == 0 {
@@ -89,11 +89,14 @@ func (l *loader) prepareOrder(ctx context.Context) error {
 	l.total, l.digest = plans[0].Rows(), plans[0].Digest()
 	if len(plans) > 1 {
 		if l.mix, err = order.NewMix(plans, weights, l.Samples, l.Seed); err != nil {
-			return err
+			return nil, err
 		}
 		l.total, l.digest = l.mix.Epoch(0).Rows(), l.mix.Digest()
 	}
-	return l.divide(plans, readings, indexes)
+	if l.straight() {
+		return l.prepareStraight(readings[0], indexes[0])
+	}
+	return l.run, l.divide(plans, readings, indexes)
 }
 
 // indexOf finds out where rows can be read from.

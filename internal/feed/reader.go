@@ -29,17 +29,11 @@ type reader struct {
 func (r *reader) read(ctx context.Context, row, n int64, use func(arrow.RecordBatch) error) error {
 	began := time.Now()
 	defer func() { r.stats.reading.Add(int64(time.Since(began))) }()
-	skip := int64(0)
-	if r.in == nil || r.row != row {
-		r.close()
-		at, behind := r.index.find(row)
-		in, err := r.data.Open(ctx, r.share, at, nil)
-		if err != nil {
-			return err
-		}
-		r.in, r.row, skip = stream.NewWalk(in, at), row-behind, behind
+	if err := r.seek(ctx, row); err != nil {
+		return err
 	}
 	for n > 0 {
+		skip := row - r.row
 		k, err := r.in.Step(ctx, skip, n, func(b *stream.Batch, _ stream.Cursor, from, n int) error {
 			rec := b.Record.NewSlice(int64(from), int64(from+n))
 			defer rec.Release()
@@ -53,8 +47,24 @@ func (r *reader) read(ctx context.Context, row, n int64, use func(arrow.RecordBa
 			return err
 		}
 		r.row += k
-		skip, n = max(0, skip-k), n-max(0, k-skip)
+		used := max(0, k-skip)
+		row, n = row+used, n-used
 	}
+	return nil
+}
+
+// seek begins to read at row, or at a place before it from which it is found.
+func (r *reader) seek(ctx context.Context, row int64) error {
+	if r.in != nil && r.row == row {
+		return nil
+	}
+	r.close()
+	at, behind := r.index.find(row)
+	in, err := r.data.Open(ctx, r.share, at, nil)
+	if err != nil {
+		return err
+	}
+	r.in, r.row = stream.NewWalk(in, at), row-behind
 	return nil
 }
 

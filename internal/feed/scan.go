@@ -68,9 +68,7 @@ func (s *scanner) send(out outlet, b *stream.Batch, after int64) error {
 		if err := out.Send(slot, wire.Batch{Rows: int64(k), Layout: layout, Position: after - int64(n-from-k)}); err != nil {
 			return err
 		}
-		s.stats.batches.Add(1)
-		s.stats.rows.Add(int64(k))
-		s.stats.bytes.Add(bytes)
+		s.stats.sent(int64(k), bytes)
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func (l *loader) prepare(ctx context.Context) (feeder, error) {
 	if l.Mode == scanning {
 		return l.prepareScan(ctx)
 	}
-	return l.run, l.prepareOrder(ctx)
+	return l.prepareOrder(ctx)
 }
 
 // describe is what the parent is told at first.

@@ -55,6 +55,13 @@ func scatter[S plain, D float32 | float64](dst []D, step, width int, v []S) {
 		}
 		return
 	}
+	if same, ok := any(v).([]D); ok {
+		for at := 0; len(same) >= width; at += step {
+			copy(dst[at:at+width], same)
+			same = same[width:]
+		}
+		return
+	}
 	for at := 0; len(v) >= width; at += step {
 		row := dst[at : at+width]
 		for i, x := range v[:width] {
