@@ -13,6 +13,7 @@ import (
 
 	"github.com/weir-data/weir/internal/dataset"
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/format/weight"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/run"
 	"github.com/weir-data/weir/internal/stage/scale"
@@ -84,7 +85,7 @@ func (f *fitting) open(share *mem.Budget) (err error) {
 		return err
 	}
 	f.heavy = lightRow
-	f.ruler = ruler{scales: newScales(f.reading.Schema(), f.reading.Schema()), size: f.work.Write.PartSize}
+	f.ruler = ruler{scales: weight.New(f.reading.Schema(), f.reading.Schema()), size: f.work.Write.PartSize}
 	f.span = span{Piece: run.Piece{From: f.at}, rows: make([]int64, len(f.assign.Names()))}
 	threads := f.Run.Options.Threads
 	if !f.from.Going {
@@ -177,7 +178,7 @@ func (f *fitting) add(rec arrow.RecordBatch, from, n, object int, row int64) (to
 		part.Release()
 		part = rec.NewSlice(int64(from), int64(from+took))
 	}
-	f.heavy = f.ruler.scales.heaviest(part, f.heavy)
+	f.heavy = f.ruler.scales.Heaviest(part, f.heavy)
 	if err := f.deal.deal(part, object, row); err != nil {
 		return 0, false, err
 	}

@@ -5,11 +5,9 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/weir-data/weir/internal/dataset"
-	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/run/parts"
 	"github.com/weir-data/weir/internal/stage/scale"
-	"github.com/weir-data/weir/internal/store"
 	"github.com/weir-data/weir/internal/stream"
 )
 
@@ -23,25 +21,19 @@ const (
 
 // lane is what one split's rows go through: pieces, batches, parts.
 type lane struct {
-	prefix string // URL of its directory, with a slash
-	split  int    // its index
-	next   int64  // number of the next part
-	schema *arrow.Schema
-	writer format.Writer
-	opt    format.WriteOptions
+	parts.Maker
+	next int64 // number of the next part
 
-	ctx         context.Context
-	store       store.ReadWriter
-	files, outs *mem.Budget  // this lane's own
-	batches     *mem.Budget  // all lanes'
-	idle        func() error // waits until nothing is being written
-	look        *looking
+	ctx     context.Context
+	batches *mem.Budget  // all lanes'
+	idle    func() error // waits until nothing is being written
+	look    *looking
 
 	rows   *scale.Gathered // of the batch being gathered
 	block  int             // bytes that are planned for a batch
 	batch  int64           // the weight that ends one
 	weight int64           // of its rows
-	part   *part           // nil: none is begun
+	part   *parts.Part     // nil: none is begun
 	busy   *stream.Future  // what is being written, beside the gathering; nil: nothing
 }
 
@@ -122,16 +114,17 @@ func (l *lane) flush() error {
 		return err
 	}
 	if l.part == nil {
-		if err := l.begin(); err != nil {
+		var err error
+		if l.part, err = l.Begin(l.ctx, l.next); err != nil {
 			return err
 		}
 	}
-	rec, file := l.rows.Record(), l.part.file
+	rec, part := l.rows.Record(), l.part
 	l.weight = 0
 	l.busy = stream.Async(func() error {
 		defer rec.Release()
-		l.look.wrote(l.split, rec)
-		return file.Write(&stream.Batch{Record: rec})
+		l.look.wrote(l.Split, rec)
+		return part.Add(&stream.Batch{Record: rec})
 	})
 	return nil
 }
@@ -144,81 +137,17 @@ func (l *lane) wait() error {
 	return l.busy.Wait()
 }
 
-// part is one file being written.
-type part struct {
-	name string
-	out  store.Output
-	sent format.Counter
-	file format.File
-	sum  sum
-}
-
-// Write makes part a format.Output.
-func (p *part) Write(b []byte) (int, error) {
-	n, err := p.sent.Write(b)
-	p.sum.Write(b[:n])
-	return n, err
-}
-
-// Patch is for formats that go back, which Parquet does not: the sum is over
-// bytes in their order.
-func (p *part) Patch([]byte, int64) error {
-	return format.Error(format.ErrUsage, "%s: this format goes back to the beginning of its file", p.name)
-}
-
-// begin begins the lane's next part.
-func (l *lane) begin() error {
-	p := &part{name: dataset.PartName(l.next, l.writer.Ext), sum: newSum()}
-	var err error
-	if p.out, err = l.store.Create(l.ctx, l.prefix+p.name, l.outs); err != nil {
-		return err
-	}
-	p.sent.Writer = p.out
-	if p.file, err = l.writer.Begin(p, l.schema, l.opt, l.files); err != nil {
-		p.out.Abort()
-		return err
-	}
-	l.part = p
-	return nil
-}
-
-// ending is a part that gets no more rows.
-type ending struct {
-	*part
-	split  int
-	rows   int64
-	closed *stream.Future
-}
-
 // end has the part completed; nil: there is none.
-func (l *lane) end() (*ending, error) {
+func (l *lane) end() (*parts.Ended, error) {
 	if err := l.flush(); err != nil {
 		return nil, err
 	}
 	if err := l.wait(); err != nil || l.part == nil {
 		return nil, err
 	}
-	e := &ending{part: l.part, split: l.split}
-	l.part = nil
-	e.closed = stream.Async(func() error {
-		made, err := e.file.Close()
-		e.rows = made.Rows
-		return err
-	})
-	l.busy = e.closed
+	e := l.part.End()
+	l.part, l.busy = nil, e.Closed
 	return e, nil
-}
-
-// commit makes the part permanent, or leaves nothing of it.
-func (e *ending) commit(ctx context.Context) (dataset.NewPart, error) {
-	if err := e.closed.Wait(); err != nil {
-		e.out.Abort()
-		return dataset.NewPart{}, err
-	}
-	if err := e.out.Commit(ctx); err != nil {
-		return dataset.NewPart{}, err
-	}
-	return dataset.NewPart{Split: e.split, Part: dataset.Part{Name: e.name, Rows: e.rows, Bytes: e.sent.N, Digest: e.sum.String()}}, nil
 }
 
 // close gives all memory back; a part under way is left out.
@@ -228,10 +157,9 @@ func (l *lane) close() {
 		l.rows.Drop()
 	}
 	if l.part != nil {
-		l.part.file.Abort()
-		l.part.out.Abort()
+		l.part.Abort()
 		l.part = nil
 	}
-	l.files.Close()
-	l.outs.Close()
+	l.Files.Close()
+	l.Outs.Close()
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/format/weight"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/run"
 	"github.com/weir-data/weir/internal/stage/scale"
@@ -69,17 +70,17 @@ const bufferAlign = 64
 
 // batchSize is the bytes of a block for a batch of rows of a schema that become
 // rows of another, and the most rows of one.
-func batchSize(in, out *arrow.Schema, weight int) (bytes, rows int) {
-	s := newScales(in, out)
-	row, fields := int(s.fixed), 0
+func batchSize(in, out *arrow.Schema, most int) (bytes, rows int) {
+	s := weight.New(in, out)
+	row, fields := int(s.Fixed), 0
 	for _, f := range out.Fields() {
 		fields += leaves(f.Type)
 	}
-	rows = min(batchRows, (weight+row-1)/row)
+	rows = min(batchRows, (most+row-1)/row)
 	bytes = rows * row
 	bytes += bytes / 8 // of bitmaps, which are not weighed
-	if len(s.vary) > 0 {
-		bytes = weight + row + weight/4 // columns may get longer than those before
+	if len(s.Vary) > 0 {
+		bytes = most + row + most/4 // columns may get longer than those before
 	}
 	return bytes + 4*fields*bufferAlign, rows
 }
@@ -168,7 +169,7 @@ func (w *work) laneOptions(out *arrow.Schema, group int64, threads int) (opts []
 	if len(w.Split.Weights) > 0 {
 		heaviest = slices.Max(w.Split.Weights)
 	}
-	row := int64(newScales(w.reading.Schema(), out).fixed)
+	row := int64(weight.New(w.reading.Schema(), out).Fixed)
 	for i := range names {
 		opt := w.Write
 		opt.RowGroup, opt.Threads = group, threads

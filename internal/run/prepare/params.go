@@ -8,6 +8,7 @@ import (
 	"github.com/weir-data/weir/internal/dataset"
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/run/parts"
 	"github.com/weir-data/weir/internal/stage/scale"
 	"github.com/weir-data/weir/internal/store"
 )
@@ -90,7 +91,7 @@ func (w *work) newDesign() (*scale.Design, error) {
 		if err != nil {
 			return nil, err
 		}
-		s := newSum()
+		s := parts.NewSum()
 		s.Write(text)
 		w.Recipe += "# the parameters of fit_from: " + s.String() + "\n"
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/format/weight"
 	"github.com/weir-data/weir/internal/run"
 	"github.com/weir-data/weir/internal/stream"
 )
@@ -18,7 +19,7 @@ import (
 
 // ruler measures spans.
 type ruler struct {
-	scales *scales
+	scales *weight.Scales
 	size   int64 // weight of a span
 	weight int64 // of the rows of the one under way
 }
@@ -27,12 +28,12 @@ type ruler struct {
 // it ends behind them.
 func (r *ruler) take(rec arrow.RecordBatch) (n int, full bool) {
 	n = int(rec.NumRows())
-	all := r.scales.sum(rec, n)
+	all := r.scales.Sum(rec, n)
 	if r.weight+all < r.size {
 		r.weight += all
 		return n, false
 	}
-	n = sort.Search(n, func(k int) bool { return r.weight+r.scales.sum(rec, k+1) >= r.size }) + 1
+	n = sort.Search(n, func(k int) bool { return r.weight+r.scales.Sum(rec, k+1) >= r.size }) + 1
 	r.weight = 0
 	return n, true
 }

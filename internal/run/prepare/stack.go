@@ -11,6 +11,7 @@ import (
 	"github.com/weir-data/weir/internal/format/npy"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/run"
+	"github.com/weir-data/weir/internal/run/parts"
 	"github.com/weir-data/weir/internal/stage/scale"
 	"github.com/weir-data/weir/internal/store"
 	"github.com/weir-data/weir/internal/stream"
@@ -158,11 +159,12 @@ type stacking struct {
 // stacked is one array being written.
 type stacked struct {
 	*sheet
-	*part
-	share *mem.Budget
-	table tabled
-	at    []int // its columns' places in a batch
-	from  int   // its place in a turn
+	*parts.File // nil: not begun
+	name        string
+	share       *mem.Budget
+	table       tabled
+	at          []int // its columns' places in a batch
+	from        int   // its place in a turn
 }
 
 func (s *stacking) open(w *work, share *mem.Budget, in *arrow.Schema, sheets []*sheet, turn int) error {
@@ -176,7 +178,7 @@ func (s *stacking) open(w *work, share *mem.Budget, in *arrow.Schema, sheets []*
 	least, _ := store.WriteCost(w.Out)
 	from := 0
 	for i, sh := range sheets {
-		f := &stacked{sheet: sh, part: &part{name: arrayName(sh.letter, s.split.Name), sum: newSum()}, table: sh.table(), from: from}
+		f := &stacked{sheet: sh, name: arrayName(sh.letter, s.split.Name), table: sh.table(), from: from}
 		from += (s.room*sh.row() + turnAlign - 1) &^ (turnAlign - 1)
 		for _, name := range sh.columns {
 			if in != nil {
@@ -189,11 +191,9 @@ func (s *stacking) open(w *work, share *mem.Budget, in *arrow.Schema, sheets []*
 			return err
 		}
 		s.files = append(s.files, f)
-		out, err := w.Store.Create(s.ctx, strings.TrimRight(w.Out, "/")+"/"+f.name, f.share)
-		if err != nil {
+		if f.File, err = parts.Create(s.ctx, w.Store, strings.TrimRight(w.Out, "/")+"/", f.name, f.share); err != nil {
 			return err
 		}
-		f.out, f.sent.Writer = out, out
 		if _, err := f.Write(npy.Header(sh.typ, sh.shape(s.split.Rows)...)); err != nil {
 			return err
 		}
@@ -276,10 +276,10 @@ func (s *stacking) Close() error {
 	}
 	var made []dataset.Part
 	for _, f := range s.files {
-		if err := f.out.Commit(s.ctx); err != nil {
+		if err := f.Out.Commit(s.ctx); err != nil {
 			return err
 		}
-		made = append(made, dataset.Part{Name: f.name, Rows: s.taken, Bytes: f.sent.N, Digest: f.sum.String()})
+		made = append(made, dataset.Part{Name: f.name, Rows: s.taken, Bytes: f.Sent.N, Digest: f.Sum.String()})
 	}
 	return s.done(made)
 }
@@ -288,8 +288,8 @@ func (s *stacking) Close() error {
 func (s *stacking) Abort() {
 	s.wait() // its error, if any, is known or of no use
 	for _, f := range s.files {
-		if f.out != nil {
-			f.out.Abort()
+		if f.File != nil {
+			f.Out.Abort()
 		}
 		f.share.Close()
 	}

@@ -2,14 +2,12 @@ package prepare
 
 import (
 	"context"
-	"fmt"
 	"slices"
-
-	"github.com/zeebo/xxh3"
 
 	"github.com/weir-data/weir/internal/dataset"
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/run/parts"
 	"github.com/weir-data/weir/internal/store"
 )
 
@@ -50,16 +48,6 @@ func Verify(ctx context.Context, st store.ReadWriter, formats []format.Format, u
 	return dataset.Verify(ctx, dataset.Place{Store: st, URL: url, Share: own}, check, tell)
 }
 
-// sum is a hash of a file's bytes.
-type sum struct{ *xxh3.Hasher128 }
-
-func newSum() sum { return sum{xxh3.New128()} }
-
-func (s sum) String() string {
-	v := s.Sum128()
-	return fmt.Sprintf("xxh128:%016x%016x", v.Hi, v.Lo)
-}
-
 // window is what Verify reads at a time.
 const window = 1 << 20
 
@@ -75,7 +63,7 @@ func sumObject(ctx context.Context, st store.Store, o store.Object, share *mem.B
 		return "", err
 	}
 	defer r.Close()
-	s := newSum()
+	s := parts.NewSum()
 	for at := int64(0); at < o.Size; at += window {
 		p := block.Bytes()[:min(window, o.Size-at)]
 		if ahead := min(window, o.Size-at-window); ahead > 0 {

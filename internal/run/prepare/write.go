@@ -11,6 +11,7 @@ import (
 	"github.com/weir-data/weir/internal/dataset"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/run"
+	"github.com/weir-data/weir/internal/run/parts"
 	"github.com/weir-data/weir/internal/stream"
 )
 
@@ -31,15 +32,14 @@ type writing struct {
 
 // result is what a writer made of a span.
 type result struct {
-	parts  []*ending
+	parts  []*parts.Ended
 	look   *looking
 	assign []byte // the Assigner's state behind it
 }
 
 func (r result) drop() {
 	for _, e := range r.parts {
-		e.closed.Wait()
-		e.out.Abort()
+		e.Drop()
 	}
 }
 
@@ -148,39 +148,17 @@ func (s *writing) settle() error {
 
 // commit makes spans permanent, with a checkpoint behind them.
 func (s *writing) commit(done []result) error {
+	var all []*parts.Ended
 	for _, r := range done {
+		all = append(all, r.parts...)
 		s.look.merge(r.look)
 		s.state.Assign = r.assign
 	}
 	s.state.Look = s.look.state()
 	state, err := json.Marshal(s.state)
-	parts, e := commitAll(s.ctx, done)
+	made, e := parts.CommitAll(s.ctx, all)
 	if e != nil || err != nil {
 		return errors.Join(e, err)
 	}
-	return s.data.Checkpoint(s.ctx, dataset.Checkpoint{Pass: passWrite, State: state, Parts: parts})
-}
-
-// commitAll makes all parts permanent; on an error, nothing is left of those
-// that are not.
-func commitAll(ctx context.Context, done []result) ([]dataset.NewPart, error) {
-	var all []*ending
-	for _, r := range done {
-		all = append(all, r.parts...)
-	}
-	made := make([]dataset.NewPart, len(all))
-	calls := make([]*stream.Future, len(all))
-	for i, e := range all {
-		calls[i] = stream.Async(func() (err error) {
-			made[i], err = e.commit(ctx)
-			return err
-		})
-	}
-	var first error
-	for _, c := range calls {
-		if err := c.Wait(); first == nil {
-			first = err
-		}
-	}
-	return made, first
+	return s.data.Checkpoint(s.ctx, dataset.Checkpoint{Pass: passWrite, State: state, Parts: made})
 }

@@ -6,7 +6,9 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/weir-data/weir/internal/format/weight"
 	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/run/parts"
 	"github.com/weir-data/weir/internal/stage/scale"
 	"github.com/weir-data/weir/internal/stream"
 )
@@ -19,7 +21,7 @@ type writer struct {
 	batches   *mem.Budget
 	transform *scale.Transform
 	deal      *dealer
-	scales    *scales
+	scales    *weight.Scales
 	lanes     []*lane
 	look      *looking // of the span under way
 }
@@ -35,13 +37,13 @@ func (w *writer) open(share *mem.Budget, threads int) error {
 	spare := share.Limit() - n.sum(len(opts)) - total(bytes)
 	outs := n.out + min(n.outMost-n.out, max(0, spare)/2/lanes)
 	for i, name := range w.assign.Names() {
-		l := &lane{prefix: strings.TrimRight(w.Out, "/") + "/" + name + "/", split: i,
-			schema: w.out, writer: w.Writer, opt: opts[i], ctx: w.ctx, store: w.Store, idle: w.idle, batch: int64(batchBytes(w.state.Group))}
+		made := parts.Maker{Store: w.Store, Prefix: strings.TrimRight(w.Out, "/") + "/" + name + "/", Split: i, Schema: w.out, Writer: w.Writer, Options: opts[i]}
+		l := &lane{Maker: made, ctx: w.ctx, idle: w.idle, batch: int64(batchBytes(w.state.Group))}
 		w.lanes = append(w.lanes, l)
-		if l.files, err = share.Carve("writing "+name, bytes[i]); err != nil {
+		if l.Files, err = share.Carve("writing "+name, bytes[i]); err != nil {
 			return err
 		}
-		if l.outs, err = share.Carve("output "+name, outs); err != nil {
+		if l.Outs, err = share.Carve("output "+name, outs); err != nil {
 			return err
 		}
 	}
@@ -60,7 +62,7 @@ func (w *writer) open(share *mem.Budget, threads int) error {
 	for _, l := range w.lanes {
 		l.batches, l.rows, l.block = w.batches, w.transform.Gather(n.rows), n.block
 	}
-	w.scales = newScales(w.reading.Schema(), w.out)
+	w.scales = weight.New(w.reading.Schema(), w.out)
 	return nil
 }
 
@@ -83,7 +85,7 @@ func (w *writer) Write(b *stream.Batch, before stream.Cursor, from, n int) error
 }
 
 func (w *writer) rows(rec arrow.RecordBatch, object int, row int64) error {
-	w.scales.weigh(w.deal.weights, rec)
+	w.scales.Rows(w.deal.weights, rec)
 	if err := w.deal.deal(rec, object, row); err != nil {
 		return err
 	}

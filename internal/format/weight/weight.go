@@ -1,4 +1,7 @@
-package prepare
+// Package weight tells what rows take in memory, about: the same for a row in
+// whatever batch it comes, so that what ends at a weight does not depend on how
+// rows were cut.
+package weight
 
 import (
 	"encoding/binary"
@@ -8,24 +11,23 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 )
 
-// scales weigh rows: what they take in memory after the transform, about. A
-// row weighs the same in whatever batch it comes.
-type scales struct {
-	fixed int32 // of the columns whose values have one size, and of offsets
-	vary  []int // columns of the input with values that do not
+// Scales weigh rows.
+type Scales struct {
+	Fixed int32 // of the columns whose values have one size, and of offsets
+	Vary  []int // columns of the input with values that do not
 }
 
-// newScales weighs rows of a schema that become rows of another.
-func newScales(in, out *arrow.Schema) *scales {
-	s := &scales{}
+// New weighs rows of a schema that become rows of another.
+func New(in, out *arrow.Schema) *Scales {
+	s := &Scales{}
 	total := 0
 	for _, f := range out.Fields() {
 		total += fixedBytes(f.Type)
 	}
-	s.fixed = int32(min(max(total, 1), math.MaxInt32/2))
+	s.Fixed = int32(min(max(total, 1), math.MaxInt32/2))
 	for i, f := range in.Fields() {
 		if varies(f.Type) {
-			s.vary = append(s.vary, i)
+			s.Vary = append(s.Vary, i)
 		}
 	}
 	return s
@@ -72,13 +74,13 @@ func varies(t arrow.DataType) bool {
 	return true
 }
 
-// weigh sets dst to the weights of the rows of rec.
-func (s *scales) weigh(dst []int32, rec arrow.RecordBatch) {
+// Rows sets dst to the weights of the rows of rec.
+func (s *Scales) Rows(dst []int32, rec arrow.RecordBatch) {
 	dst = dst[:rec.NumRows()]
 	for i := range dst {
-		dst[i] = s.fixed
+		dst[i] = s.Fixed
 	}
-	for _, c := range s.vary {
+	for _, c := range s.Vary {
 		switch a := rec.Column(c).(type) {
 		case *array.String:
 			addLengths(dst, a.ValueOffsets())
@@ -104,28 +106,28 @@ func addLengths(dst, offsets []int32) {
 	}
 }
 
-// sum is the weight of the first n rows of rec.
-func (s *scales) sum(rec arrow.RecordBatch, n int) int64 {
-	total := int64(n) * int64(s.fixed)
-	for _, c := range s.vary {
+// Sum is the weight of the first n rows of rec.
+func (s *Scales) Sum(rec arrow.RecordBatch, n int) int64 {
+	total := int64(n) * int64(s.Fixed)
+	for _, c := range s.Vary {
 		total += extent(rec.Column(c).Data(), 0, n)
 	}
 	return total
 }
 
-// heaviest is what the heaviest row of rec has beside what is fixed; at least
+// Heaviest is what the heaviest row of rec has beside what is fixed; at least
 // so much.
-func (s *scales) heaviest(rec arrow.RecordBatch, least int64) int64 {
-	if len(s.vary) == 0 {
+func (s *Scales) Heaviest(rec arrow.RecordBatch, least int64) int64 {
+	if len(s.Vary) == 0 {
 		return least
 	}
 	return s.heavier(rec, 0, int(rec.NumRows()), least)
 }
 
-// heavier is heaviest of n rows from i on.
-func (s *scales) heavier(rec arrow.RecordBatch, i, n int, least int64) int64 {
+// heavier is Heaviest of n rows from i on.
+func (s *Scales) heavier(rec arrow.RecordBatch, i, n int, least int64) int64 {
 	total := int64(0)
-	for _, c := range s.vary {
+	for _, c := range s.Vary {
 		total += extent(rec.Column(c).Data(), i, n)
 	}
 	if n < 2 || total <= least {
