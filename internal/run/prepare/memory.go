@@ -9,6 +9,7 @@ import (
 	"github.com/weir-data/weir/internal/format/weight"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/run"
+	"github.com/weir-data/weir/internal/run/parts"
 	"github.com/weir-data/weir/internal/stage/scale"
 	"github.com/weir-data/weir/internal/store"
 )
@@ -20,7 +21,7 @@ const (
 	// texts.
 	moreBatches = 64 << 20
 	// lightRow is the bytes up to which a row needs no memory of its own.
-	lightRow = mostBatch / 8
+	lightRow = parts.MostBatch / 8
 	// heapChange is how much more the heap may have a moment later.
 	heapChange = 1 << 20
 	// guessed is how many columns one-hot encoding may make in a number that is
@@ -43,16 +44,12 @@ func (n needs) sum(lanes int) int64 {
 	return n.transform + n.deal + n.batches + n.out*int64(lanes)
 }
 
-// batchBytes is the weight of a batch where the largest split has row groups of
-// so many bytes.
-func batchBytes(group int64) int { return int(min(group/2, mostBatch)) }
-
 // needs counts what a writer of so many threads holds beside its files.
 func (w *work) needs(out *arrow.Schema, p *scale.Params, group int64, threads int) needs {
 	lanes := int64(len(w.assign.Names()))
 	least, most := store.WriteCost(w.Out)
 	floor := w.design.TransformFloor(p, threads)
-	block, rows := batchSize(w.reading.Schema(), out, batchBytes(group))
+	block, rows := parts.BatchSize(w.reading.Schema(), out, parts.BatchBytes(group))
 	return needs{
 		transform: floor + p.Size() + w.lookCost(out),
 		deal:      dealBytes + 2*w.assign.Cost(),
@@ -65,40 +62,9 @@ func (w *work) needs(out *arrow.Schema, p *scale.Params, group int64, threads in
 	}
 }
 
-// bufferAlign is what the buffers of a batch are rounded up to.
-const bufferAlign = 64
-
-// batchSize is the bytes of a block for a batch of rows of a schema that become
-// rows of another, and the most rows of one.
-func batchSize(in, out *arrow.Schema, most int) (bytes, rows int) {
-	s := weight.New(in, out)
-	row, fields := int(s.Fixed), 0
-	for _, f := range out.Fields() {
-		fields += leaves(f.Type)
-	}
-	rows = min(batchRows, (most+row-1)/row)
-	bytes = rows * row
-	bytes += bytes / 8 // of bitmaps, which are not weighed
-	if len(s.Vary) > 0 {
-		bytes = most + row + most/4 // columns may get longer than those before
-	}
-	return bytes + 4*fields*bufferAlign, rows
-}
-
 // heavy is what the heaviest row needs beside what there is for every row; 0
 // where the fit is not done.
 func (w *work) heavy() int64 { return max(0, w.state.Heavy-lightRow) }
-
-// leaves counts a type and all below it.
-func leaves(t arrow.DataType) int {
-	n := 1
-	if nested, ok := t.(arrow.NestedType); ok {
-		for _, f := range nested.Fields() {
-			n += leaves(f.Type)
-		}
-	}
-	return n
-}
 
 // groupSizes are the row groups that come into question, the largest first: a
 // sixteenth of --memory at most, whatever threads there are.

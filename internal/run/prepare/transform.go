@@ -7,6 +7,7 @@ import (
 
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/run"
+	"github.com/weir-data/weir/internal/run/parts"
 	"github.com/weir-data/weir/internal/stage/scale"
 	"github.com/weir-data/weir/internal/stream"
 )
@@ -30,7 +31,7 @@ func Transform(p *scale.Params, threads int, next run.Target) run.Target {
 			return run.Prepared{}, err
 		}
 		var block int
-		block, t.most = batchSize(in, out, mostBatch)
+		block, t.most = parts.BatchSize(in, out, parts.MostBatch)
 		t.own = t.design.TransformFloor(p, threads) + int64(mem.BlockSize(block))
 		return run.Prepared{Least: t.after.Least + t.own, Most: t.after.Most + t.own + moreBatches, Open: t.open}, nil
 	}

@@ -22,7 +22,7 @@ type writer struct {
 	transform *scale.Transform
 	deal      *dealer
 	scales    *weight.Scales
-	lanes     []*lane
+	lanes     []*parts.Lane
 	look      *looking // of the span under way
 }
 
@@ -38,7 +38,7 @@ func (w *writer) open(share *mem.Budget, threads int) error {
 	outs := n.out + min(n.outMost-n.out, max(0, spare)/2/lanes)
 	for i, name := range w.assign.Names() {
 		made := parts.Maker{Store: w.Store, Prefix: strings.TrimRight(w.Out, "/") + "/" + name + "/", Split: i, Schema: w.out, Writer: w.Writer, Options: opts[i]}
-		l := &lane{Maker: made, ctx: w.ctx, idle: w.idle, batch: int64(batchBytes(w.state.Group))}
+		l := &parts.Lane{Maker: made, Ctx: w.ctx, Idle: w.idle, Batch: int64(parts.BatchBytes(w.state.Group))}
 		w.lanes = append(w.lanes, l)
 		if l.Files, err = share.Carve("writing "+name, bytes[i]); err != nil {
 			return err
@@ -60,7 +60,7 @@ func (w *writer) open(share *mem.Budget, threads int) error {
 		return err
 	}
 	for _, l := range w.lanes {
-		l.batches, l.rows, l.block = w.batches, w.transform.Gather(n.rows), n.block
+		l.Batches, l.Rows, l.Block = w.batches, w.transform.Gather(n.rows), n.block
 	}
 	w.scales = weight.New(w.reading.Schema(), w.out)
 	return nil
@@ -70,7 +70,8 @@ func (w *writer) open(share *mem.Budget, threads int) error {
 func (w *writer) Begin(piece int) error {
 	w.look = w.another(w.out)
 	for i, l := range w.lanes {
-		l.next, l.look = w.first[piece][i], w.look
+		look := w.look
+		l.Next, l.Wrote = w.first[piece][i], func(rec arrow.RecordBatch) { look.wrote(i, rec) }
 	}
 	return nil
 }
@@ -91,7 +92,7 @@ func (w *writer) rows(rec arrow.RecordBatch, object int, row int64) error {
 	}
 	w.look.read(rec, w.deal.of(w.train))
 	for i, l := range w.lanes {
-		if err := l.add(rec, w.deal.of(i), w.deal.weights); err != nil {
+		if err := l.Add(rec, w.deal.of(i), w.deal.weights); err != nil {
 			return err
 		}
 	}
@@ -101,7 +102,7 @@ func (w *writer) rows(rec arrow.RecordBatch, object int, row int64) error {
 // End ends the parts of a span.
 func (w *writer) End() (r result, err error) {
 	for _, l := range w.lanes {
-		e, err := l.end()
+		e, err := l.End()
 		if err != nil {
 			r.drop()
 			return result{}, err
@@ -117,7 +118,7 @@ func (w *writer) End() (r result, err error) {
 // idle waits until nothing is being written.
 func (w *writer) idle() error {
 	for _, l := range w.lanes {
-		if err := l.wait(); err != nil {
+		if err := l.Wait(); err != nil {
 			return err
 		}
 	}
@@ -127,7 +128,7 @@ func (w *writer) idle() error {
 // Close gives all memory back; parts under way are left out.
 func (w *writer) Close() {
 	for _, l := range w.lanes {
-		l.close()
+		l.Close()
 	}
 	if w.transform != nil {
 		w.transform.Close()
