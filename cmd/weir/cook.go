@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"runtime"
 	"time"
@@ -83,6 +84,9 @@ func (a *app) cook(ctx context.Context, r *recipe.Recipe, read *readFlags, f *co
 	if err := file.check(); err != nil {
 		return err
 	}
+	if r.Corpus() {
+		return a.cookCorpus(ctx, r, read, f)
+	}
 	show := &watch.Progress{Out: a.err, Width: func() int { w, _ := a.terminal(); return w }}
 	c, err := a.ready(ctx, r, read, f.quiet, show)
 	if err != nil {
@@ -143,13 +147,35 @@ func (a *app) ready(ctx context.Context, r *recipe.Recipe, read *readFlags, quie
 
 // cookConfig turns a recipe into a preparation; its errors are usage errors.
 func (a *app) cookConfig(r *recipe.Recipe, read *readFlags, show io.Writer) (prepare.Config, error) {
-	log, err := read.logger(show)
+	c, log, err := a.readConfig(r, read, show)
 	if err != nil {
 		return prepare.Config{}, err
 	}
+	return prepare.Config{
+		Run: c, Store: a.store(), Out: r.Write.Path, Split: r.SplitConfig(), Scale: r.ScaleConfig(),
+		Writer: parquet.Writer(), Write: r.Write.Options(c.Options.Threads), Npy: r.Write.Npy,
+		Recipe: plain(r), Seed: r.Seed, Version: "weir " + version,
+		Note: func(text string) { log.Warn(text) },
+	}, nil
+}
+
+// plain is a recipe without what changes no output, which does not tell two
+// recipes apart.
+func plain(r *recipe.Recipe) string {
+	p := *r
+	p.Memory, p.Threads, p.Read.BatchSize, p.Scratch = "", 0, 0, ""
+	return string(recipe.Print(&p))
+}
+
+// readConfig is how a recipe's rows are read; its errors are usage errors.
+func (a *app) readConfig(r *recipe.Recipe, read *readFlags, show io.Writer) (run.Config, *slog.Logger, error) {
+	log, err := read.logger(show)
+	if err != nil {
+		return run.Config{}, nil, err
+	}
 	n, err := memoryFlag(r.Memory)
 	if err != nil {
-		return prepare.Config{}, r.Blame("memory", err)
+		return run.Config{}, nil, r.Blame("memory", err)
 	}
 	threads := r.Threads
 	if threads == 0 {
@@ -158,24 +184,14 @@ func (a *app) cookConfig(r *recipe.Recipe, read *readFlags, show io.Writer) (pre
 	opt := r.Read.Options(threads)
 	if r.Read.Schema != "" {
 		if opt.Schema, err = readSchema(r.Read.Schema); err != nil {
-			return prepare.Config{}, r.Blame("read.schema", err)
+			return run.Config{}, nil, r.Blame("read.schema", err)
 		}
 	}
 	limit, _ := mem.ContainerLimit()
-	st := a.store()
-	// What changes no output does not tell two recipes apart.
-	plain := *r
-	plain.Memory, plain.Threads, plain.Read.BatchSize = "", 0, 0
-	return prepare.Config{
-		Run: run.Config{
-			Paths: r.Read.Paths, Options: opt, Format: r.Read.Format, Store: st, Formats: a.formats, CacheLimit: limit,
-			Memory: n, Heap: a.heap, SkipBad: r.Read.OnError == "skip", Log: log,
-		},
-		Store: st, Out: r.Write.Path, Split: r.SplitConfig(), Scale: r.ScaleConfig(),
-		Writer: parquet.Writer(), Write: r.Write.Options(threads), Npy: r.Write.Npy,
-		Recipe: string(recipe.Print(&plain)), Seed: r.Seed, Version: "weir " + version,
-		Note: func(text string) { log.Warn(text) },
-	}, nil
+	return run.Config{
+		Paths: r.Read.Paths, Options: opt, Format: r.Read.Format, Store: a.store(), Formats: a.formats, CacheLimit: limit,
+		Memory: n, Heap: a.heap, SkipBad: r.Read.OnError == "skip", Log: log,
+	}, log, nil
 }
 
 // verify is the command that checks a prepared directory.

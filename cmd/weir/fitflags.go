@@ -62,14 +62,7 @@ func (f *fitFlags) add(c *cobra.Command, formats []format.Format, output, unspli
 func (f *fitFlags) recipe(paths []string) (*recipe.Recipe, error) {
 	r := &recipe.Recipe{
 		Memory: f.memory, Threads: f.threads, Seed: f.seed, Label: f.label, Keep: f.keep, FitFrom: f.fitFrom,
-		Read: recipe.Read{
-			Paths: paths, Format: f.format, Columns: f.columns, Schema: f.schema, Sample: f.sample, Field: f.field,
-			Delimiter: f.delimiter, NoHeader: f.noHeader, Nulls: f.nulls, WholeFiles: f.wholeFiles, BatchSize: f.batch,
-		},
-		Write: recipe.Write{Path: f.output, Dtype: f.dtype},
-	}
-	if f.onError != "fail" {
-		r.Read.OnError = f.onError
+		Read: f.readFlags.recipe(paths), Write: recipe.Write{Path: f.output, Dtype: f.dtype},
 	}
 	if err := f.splits(&r.Split); err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/format/schematext"
 	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/recipe"
 )
 
 // readFlags say what to read and how; scan and inspect have them.
@@ -54,6 +55,18 @@ func (f *readFlags) add(c *cobra.Command, formats []format.Format) {
 	fl.StringVar(&f.logFormat, "log-format", "text", "text or json")
 	c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formatNames(formats), cobra.ShellCompDirectiveNoFileComp))
 	c.RegisterFlagCompletionFunc("on-error", cobra.FixedCompletions([]string{"fail", "skip"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// recipe is what the flags stand for.
+func (f *readFlags) recipe(paths []string) recipe.Read {
+	r := recipe.Read{
+		Paths: paths, Format: f.format, Columns: f.columns, Schema: f.schema, Sample: f.sample, Field: f.field,
+		Delimiter: f.delimiter, NoHeader: f.noHeader, Nulls: f.nulls, WholeFiles: f.wholeFiles, BatchSize: f.batch,
+	}
+	if f.onError != "fail" {
+		r.OnError = f.onError
+	}
+	return r
 }
 
 // options checks the flags and fills the defaults in.

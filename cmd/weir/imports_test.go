@@ -15,8 +15,8 @@ const module = "github.com/weir-data/weir/"
 // arrows is the order of the rooms: a package imports rooms of lower rank, or
 // its own. Rooms of one rank do not know each other.
 var arrows = map[string]int{
-	"mem": 0, "stream": 1, "codec": 2, "store": 2, "format": 3, "spill": 3, "stage": 4, "dataset": 4,
-	"recipe": 5, "plan": 5, "run": 6, "watch": 7, "feed": 7, "cmd": 8,
+	"mem": 0, "stream": 1, "codec": 2, "store": 2, "format": 3, "spill": 3, "tokenizer": 4, "jinja": 4, "stage": 5, "dataset": 5,
+	"recipe": 6, "plan": 6, "run": 7, "watch": 8, "feed": 8, "cmd": 9,
 }
 
 // room is the first folder below internal, or cmd; false: not one of ours.

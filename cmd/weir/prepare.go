@@ -91,16 +91,19 @@ func (f *prepareFlags) recipe(paths []string) (*recipe.Recipe, error) {
 		return nil, err
 	}
 	r.Write.Codec, r.Write.Npy = f.codec, f.npy
-	for name, size := range map[string]*recipe.Size{"row-group": &r.Write.RowGroup, "part-size": &r.Write.PartSize} {
-		text := f.rowGroup
-		if name == "part-size" {
-			text = f.partSize
-		}
-		n, err := sizeFlag(name, text)
-		if err != nil {
-			return nil, err
-		}
-		*size = recipe.Size(n)
+	if err := sizes(&r.Write, f.rowGroup, f.partSize); err != nil {
+		return nil, err
 	}
 	return r, r.Validate()
+}
+
+// sizes fills in those of what is written.
+func sizes(w *recipe.Write, rowGroup, partSize string) error {
+	group, err := sizeFlag("row-group", rowGroup)
+	if err != nil {
+		return err
+	}
+	part, err := sizeFlag("part-size", partSize)
+	w.RowGroup, w.PartSize = recipe.Size(group), recipe.Size(part)
+	return err
 }

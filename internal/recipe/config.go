@@ -18,6 +18,9 @@ func (r *Recipe) Validate() error {
 	if err := check(top(), "", r, r); err != nil {
 		return err
 	}
+	if err := r.checkFamily(); err != nil {
+		return err
+	}
 	var m *split.Mistake
 	if err := r.SplitConfig().Validate(); errors.As(err, &m) {
 		field := m.Field
@@ -27,43 +30,6 @@ func (r *Recipe) Validate() error {
 		return r.wrong("split."+field, m.Err.Error())
 	}
 	return r.checkStages()
-}
-
-// checkStages holds stages to the order in which they work, each once.
-func (r *Recipe) checkStages() error {
-	next := 0
-	for _, s := range r.Stages {
-		at := -1
-		for i, k := range kinds() {
-			if k.name == s.Name {
-				at = i
-			}
-		}
-		if at < 0 {
-			return r.wrong("stages", fmt.Sprintf("unknown stage %q", s.Name))
-		}
-		field := "stages." + s.Name
-		if at < next {
-			return r.wrong(field, "stages come once each, in the order impute, scale, encode")
-		}
-		next = at + 1
-		k := kinds()[at]
-		if len(s.Rules) == 0 {
-			return r.wrong(field, "no column has a rule")
-		}
-		for _, rule := range s.Rules {
-			if why := unknown(k.words, rule.Do); why != "" {
-				return r.Blame(field+"."+rule.Column, fmt.Errorf("%q: %s", rule.Column, why))
-			}
-			if rule.Column == "" || !utf8.ValidString(rule.Column+rule.Do) {
-				return r.wrong(field, "a column without a name, or not in UTF-8")
-			}
-		}
-		if err := check(k.keys, field, &s, r); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // check holds the fields of a section to what their keys allow, so that a
@@ -90,8 +56,12 @@ func check[T any](keys []key[T], field string, of *T, r *Recipe) error {
 				why = "it is not in UTF-8"
 			}
 		case *int:
-			if *v != 0 && (int64(*v) < k.min || int64(*v) > k.max) {
+			if why = k.missing(*v == 0); *v != 0 && (int64(*v) < k.min || int64(*v) > k.max) {
 				why = fmt.Sprintf("%d is not %d to %d", *v, k.min, k.max)
+			}
+		case *float64:
+			if *v != 0 && !k.between(*v) {
+				why = fmt.Sprintf("%v is not between %d and %d", *v, k.min, k.max)
 			}
 		case *Size:
 			if *v < 0 {

@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"errors"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -99,6 +100,17 @@ func TestValidateHoldsRecipesOfFlags(t *testing.T) {
 		`stages: "stages": unknown stage "pca"`:                          func(r *Recipe) { r.Stages = []Stage{{Name: "pca"}} },
 		`stages.scale: "scale": no column has a rule`:                    func(r *Recipe) { r.Stages = []Stage{{Name: "scale"}} },
 		`stages.scale.a: "a": "big" is not known; use standard, minmax,`: func(r *Recipe) { r.Stages = []Stage{{Name: "scale", Rules: []scale.Rule{{Column: "a", Do: "big"}}}} },
+		`stages.pack: "pack": its options are missing`:                   func(r *Recipe) { r.Stages = []Stage{{Name: "pack"}} },
+		`stages.pack: "pack": it has no rules for columns`: func(r *Recipe) {
+			r.Stages = []Stage{{Name: "pack", Pack: &Pack{Length: 1}, Rules: []scale.Rule{{Column: "a"}}}}
+		},
+		`stages.pack.length: "length": it is missing: tokens of a row`: func(r *Recipe) { r.Stages = []Stage{{Name: "pack", Pack: &Pack{}}} },
+		`stages.dedup: "dedup": its options are missing, or another`:   func(r *Recipe) { r.Stages = []Stage{{Name: "dedup", Dedup: &Dedup{}, Pack: &Pack{Length: 1}}} },
+		`stages.dedup.near: "near": NaN is not between 0 and 1`:        func(r *Recipe) { r.Stages = []Stage{{Name: "dedup", Dedup: &Dedup{Near: math.NaN()}}} },
+		`stages.tokenize.mask: "mask": "all" is not known; use`: func(r *Recipe) {
+			r.Stages = []Stage{{Name: "tokenize", Tokenize: &Tokenize{Tokenizer: "t", Mask: "all"}}}
+		},
+		`label: "label": it goes with impute, scale or encode, not with shuffle`: func(r *Recipe) { r.Label, r.Stages = "y", []Stage{{Name: "shuffle", Shuffle: &Shuffle{}}} },
 		`stages.encode.max_categories: "max_categories": -1 is not`: func(r *Recipe) {
 			r.Stages = []Stage{{Name: "encode", Rules: []scale.Rule{{Column: "a", Do: "onehot"}}, MaxCategories: -1}}
 		},

@@ -216,12 +216,25 @@ func find[T any](keys []key[T], name string) (key[T], bool) {
 }
 
 // elsewhere says what was meant by an unknown key: the same word in another
-// section, or a word like it in this one.
+// place, or a word like it in this one.
 func elsewhere[T any](word, field string, keys []key[T]) string {
+	stage := owner(word)
+	if stage != "" && strings.HasPrefix(field, "stages.") {
+		return fmt.Sprintf("it belongs under %q", stage)
+	}
+	if _, ok := kindOf(word); ok {
+		return `it is a stage, which stands under "stages" behind a dash of its own`
+	}
 	for _, section := range top() {
 		if _, ok := find(section.keys, word); ok && section.name != field {
 			return fmt.Sprintf("it belongs under %q", section.name)
 		}
+	}
+	if _, ok := find(top(), word); ok && field != "" {
+		return "it belongs to the top of the recipe"
+	}
+	if stage != "" {
+		return fmt.Sprintf("it belongs under %q", stage)
 	}
 	var names []string
 	for _, k := range keys {

@@ -53,12 +53,7 @@ func printKeys[T any](p *printer, keys []key[T], indent int, of *T) {
 // isZero says that a key, or all keys of a section, are as by default.
 func isZero[T any](k key[T], of *T) bool {
 	if k.keys != nil {
-		for _, inner := range k.keys {
-			if !isZero(inner, of) {
-				return false
-			}
-		}
-		return true
+		return allZero(k.keys, of)
 	}
 	switch v := k.at(of).(type) {
 	case *string:
@@ -66,6 +61,8 @@ func isZero[T any](k key[T], of *T) bool {
 	case *int:
 		return *v == 0
 	case *uint64:
+		return *v == 0
+	case *float64:
 		return *v == 0
 	case *bool:
 		return !*v
@@ -81,6 +78,15 @@ func isZero[T any](k key[T], of *T) bool {
 	return false
 }
 
+func allZero[T any](keys []key[T], of *T) bool {
+	for _, k := range keys {
+		if !isZero(k, of) {
+			return false
+		}
+	}
+	return true
+}
+
 func plainText(v any) string {
 	switch v := v.(type) {
 	case *string:
@@ -89,6 +95,8 @@ func plainText(v any) string {
 		return strconv.Itoa(*v)
 	case *uint64:
 		return strconv.FormatUint(*v, 10)
+	case *float64:
+		return strconv.FormatFloat(*v, 'f', -1, 64) // without an exponent: to version 1.1 of YAML 1e-05 is a text
 	case *bool:
 		return strconv.FormatBool(*v)
 	case *Size:
@@ -140,13 +148,19 @@ func (p *printer) parts(indent int, name string, v *parts) {
 }
 
 func (p *printer) stage(indent int, s *Stage) {
-	p.line(indent, "- "+s.Name+":")
-	p.rules(indent+2, s.Rules)
-	for _, k := range kinds() {
-		if k.name == s.Name {
-			printKeys(p, k.keys, indent+1, s)
-		}
+	k, _ := kindOf(s.Name)
+	if k.family() == table {
+		p.line(indent, "- "+s.Name+":")
+		p.rules(indent+2, s.Rules)
+		printKeys(p, k.keys, indent+1, s)
+		return
 	}
+	if allZero(k.keys, s) {
+		p.line(indent, "- "+s.Name+": {}")
+		return
+	}
+	p.line(indent, "- "+s.Name+":")
+	printKeys(p, k.keys, indent+2, s)
 }
 
 func (p *printer) rules(indent int, rules []scale.Rule) {

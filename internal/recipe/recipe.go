@@ -16,6 +16,19 @@
 //	  path: s3://bucket/prepared/
 //	  dtype: float32
 //
+// or that of a corpus, with stages of its own:
+//
+//	seed: 7
+//	read:
+//	  paths: [corpus/]
+//	stages:
+//	  - dedup: {by: [text]}
+//	  - tokenize: {tokenizer: tokenizer.json}
+//	  - pack: {length: 8192}
+//	  - shuffle: {}
+//	write:
+//	  path: train/
+//
 // One table, in keys.go, says which keys there are. Parse, Print and JSONSchema
 // all follow it.
 package recipe
@@ -37,6 +50,7 @@ type Recipe struct {
 	Split   split.Config // its Seed is the Recipe's, which SplitConfig fills in
 	Stages  []Stage
 	Write   Write
+	Scratch string // corpus: directory of scratch files; empty: beside the output
 
 	source *source // what it was parsed from, or nil
 }
@@ -59,16 +73,22 @@ type Read struct {
 
 // Stage is one step between reading and writing.
 type Stage struct {
-	Name          string // impute, scale or encode
+	Name          string // a name of kinds: impute, scale, encode, dedup, tokenize, pack or shuffle
 	Rules         []scale.Rule
 	MaxCategories int  // encode; 0: scale's default
 	Other         bool // encode
+
+	// Of these the one that Name says is set, and for the stages of tables none.
+	Dedup    *Dedup
+	Tokenize *Tokenize
+	Pack     *Pack
+	Shuffle  *Shuffle
 }
 
 // Write says what is written and how; see format.WriteOptions.
 type Write struct {
 	Path     string
-	Format   string // empty: parquet
+	Format   string // corpus: arrow or mds; empty: parquet
 	Codec    string
 	RowGroup Size
 	PartSize Size

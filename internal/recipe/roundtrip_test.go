@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"os"
 	"reflect"
@@ -24,54 +25,106 @@ var words = []string{"a", "f*", "*", "*x", "&x", "!x", "@x", "`x", "%x", "- x", 
 	"Null", "true", "No", "y", "1", "1.5", "0x1F", "0o7", ".5", "-1", "+1", "1e3", ".inf", ".NaN", "1_000", "2024-01-01", "12:30:45", "<<", "=", "?", "? x", "|", ">", "'", "\"",
 	"it's", `back\slash`, "tab\t", "line\nline", "\n", "cr\r", " lead", "trail ", "é", "größe", "日本", "\u2028", "\u0085", "\u00a0", "\ufeff", "😀", "\x7f", "\x01", "\x00", strings.Repeat("long ", 60)}
 
-func random(rnd *rand.Rand) *Recipe {
-	word := func() string { return words[rnd.IntN(len(words))] }
-	some := func() (out []string) {
-		for range rnd.IntN(4) {
-			out = append(out, word())
-		}
-		return out
+// draw picks what recipes hold.
+type draw struct{ *rand.Rand }
+
+func (d draw) word() string             { return words[d.IntN(len(words))] }
+func (d draw) pick(of ...string) string { return of[d.IntN(len(of))] }
+func (d draw) coin() bool               { return d.IntN(2) == 0 }
+func (d draw) some() (out []string) {
+	for range d.IntN(4) {
+		out = append(out, d.word())
 	}
-	pick := func(of ...string) string { return of[rnd.IntN(len(of))] }
-	r := &Recipe{
-		Memory: pick("", "512MiB", "50%", "1.5 GB", "7"), Threads: rnd.IntN(3), Seed: rnd.Uint64() >> rnd.IntN(64), Label: pick("", word()), Keep: some(), FitFrom: pick("", word()),
+	return out
+}
+
+// common is what recipes of tables and of a corpus have in common.
+func (d draw) common() *Recipe {
+	return &Recipe{
+		Memory: d.pick("", "512MiB", "50%", "1.5 GB", "7"), Threads: d.IntN(3), Seed: d.Uint64() >> d.IntN(64),
 		Read: Read{
-			Paths: append(some(), word()), Format: pick("", word()), Columns: some(), Schema: pick("", word()), Sample: pick("", "all", "4MiB"),
-			Field: pick("", word()), Delimiter: pick("", "tab", ";", "#", " ", "'", "0", "\t"), NoHeader: rnd.IntN(2) == 0, Nulls: append(some(), pick("", "x"))[:rnd.IntN(2)],
-			WholeFiles: rnd.IntN(2) == 0, BatchSize: rnd.IntN(5), OnError: pick("", "skip"),
+			Paths: append(d.some(), d.word()), Format: d.pick("", d.word()), Columns: d.some(), Schema: d.pick("", d.word()), Sample: d.pick("", "all", "4MiB"),
+			Field: d.pick("", d.word()), Delimiter: d.pick("", "tab", ";", "#", " ", "'", "0", "\t"), NoHeader: d.coin(), Nulls: append(d.some(), d.pick("", "x"))[:d.IntN(2)],
+			WholeFiles: d.coin(), BatchSize: d.IntN(5), OnError: d.pick("", "skip"),
 		},
-		Write: Write{Path: word(), Codec: pick("", "none", "zstd:3"), RowGroup: Size(rnd.Int64N(1 << 40)), PartSize: Size(rnd.Int64N(3) << 20), Npy: rnd.IntN(2) == 0, Dtype: pick("", "float32")},
+		Write: Write{Path: d.word(), Codec: d.pick("", "none", "zstd:3"), RowGroup: Size(d.Int64N(1 << 40)), PartSize: Size(d.Int64N(3) << 20)},
 	}
-	switch rnd.IntN(6) {
+}
+
+func (d draw) table() *Recipe {
+	r := d.common()
+	r.Label, r.Keep, r.FitFrom = d.pick("", d.word()), d.some(), d.pick("", d.word())
+	r.Write.Npy, r.Write.Dtype = d.coin(), d.pick("", "float32")
+	switch d.IntN(6) {
 	case 0:
-		r.Split.By = []string{"a", word() + "2"}
+		r.Split.By = []string{"a", d.word() + "2"}
 	case 1:
-		r.Split.Range.Column, r.Split.Range.Bounds = word(), []string{word(), "2024-01-01"}
+		r.Split.Range.Column, r.Split.Range.Bounds = d.word(), []string{d.word(), "2024-01-01"}
 	case 2:
-		r.Split.Names, r.Split.Column = []string{"0", "true", "null", "1e3"}, word()
+		r.Split.Names, r.Split.Column = []string{"0", "true", "null", "1e3"}, d.word()
 	case 3:
 		r.Split.FromDirs = true
 	case 4:
-		r.Split.Stratify, r.Split.Names, r.Split.Weights = word(), []string{"x", "1.5"}, []int{rnd.IntN(1e9) + 1, 7}
+		r.Split.Stratify, r.Split.Names, r.Split.Weights = d.word(), []string{"x", "1.5"}, []int{d.IntN(1e9) + 1, 7}
 	}
-	for _, k := range kinds() {
-		if rnd.IntN(2) == 0 {
+	for _, k := range kinds()[:3] {
+		if d.coin() {
 			continue
 		}
 		s := Stage{Name: k.name}
-		for _, i := range rnd.Perm(len(words))[:rnd.IntN(3)+1] {
-			do := k.words[rnd.IntN(len(k.words))]
+		for _, i := range d.Perm(len(words))[:d.IntN(3)+1] {
+			do := k.words[d.IntN(len(k.words))]
 			if name, _, ok := strings.Cut(do, ":"); ok {
-				do = name + ":" + word()
+				do = name + ":" + d.word()
 			}
 			s.Rules = append(s.Rules, scale.Rule{Column: words[i], Do: do})
 		}
 		if k.name == "encode" {
-			s.MaxCategories, s.Other = rnd.IntN(3), rnd.IntN(2) == 0
+			s.MaxCategories, s.Other = d.IntN(3), d.coin()
 		}
 		r.Stages = append(r.Stages, s)
 	}
 	return r
+}
+
+func (d draw) corpus() *Recipe {
+	r := d.common()
+	r.Scratch, r.Write.Format = d.pick("", d.word()), d.pick("", "arrow", "mds")
+	dedup := &Dedup{By: d.some(), Normalize: d.coin(), Against: d.some(), SaveHashes: d.pick("", d.word())}
+	if d.coin() {
+		dedup.Near, dedup.Ngram, dedup.Unit, dedup.Check = math.Nextafter(d.Float64()*math.Pow(10, -float64(d.IntN(300))), 1), d.IntN(9), d.pick("", "byte"), d.coin()
+	}
+	tokens := &Tokenize{Tokenizer: d.word(), Mask: d.pick("", "none"), AddEOS: d.coin(), AddSpecial: d.coin(), MaxLength: d.IntN(9), Keep: d.some()}
+	switch d.IntN(4) {
+	case 0:
+		tokens.Text = d.word()
+	case 1:
+		tokens.Alpaca, tokens.Mask = true, d.pick("", "assistant", "none")
+	case 2:
+		tokens.Chat, tokens.Tools, tokens.Mask = d.word(), d.pick("", d.word()), d.pick("", "assistant", "none")
+		tokens.Template, tokens.TemplateName = d.pick("", d.word()), d.pick("", d.word())
+	}
+	all := []Stage{
+		{Name: "dedup", Dedup: dedup},
+		{Name: "tokenize", Tokenize: tokens},
+		{Name: "pack", Pack: &Pack{Length: d.IntN(1<<24) + 1, Method: d.pick("", "first-fit", "concat"), Long: d.pick("", "truncate", "drop"), Pad: d.IntN(1 << 31)}},
+		{Name: "shuffle", Shuffle: &Shuffle{}},
+	}
+	must := d.IntN(len(all))
+	for i, s := range all {
+		if i == must || d.coin() {
+			r.Stages = append(r.Stages, s)
+		}
+	}
+	return r
+}
+
+func random(rnd *rand.Rand) *Recipe {
+	d := draw{rnd}
+	if d.coin() {
+		return d.corpus()
+	}
+	return d.table()
 }
 
 func TestPrintedRecipesParseToTheSame(t *testing.T) {

@@ -69,6 +69,8 @@ func (k key[T]) schema(of *T) object {
 		out = object{"type": "integer", "minimum": k.min, "maximum": k.max}
 	case *uint64:
 		out = object{"type": "integer", "minimum": 0}
+	case *float64:
+		out = object{"type": "number", "exclusiveMinimum": k.min, "exclusiveMaximum": k.max}
 	case *bool:
 		out = object{"type": "boolean"}
 	case *Size:
@@ -98,13 +100,17 @@ func (k key[T]) schema(of *T) object {
 }
 
 func (k kind) schema() object {
-	out := section(k.keys, k.doc, &Stage{})
-	out["properties"].(object)[k.name] = object{
+	of := k.fresh()
+	options := section(k.keys, k.doc, &of)
+	if k.family() == corpus {
+		return object{"type": "object", "required": []string{k.name}, "properties": object{k.name: options}, "additionalProperties": false}
+	}
+	options["properties"].(object)[k.name] = object{
 		"type": "object", "minProperties": 1, "description": k.doc,
 		"additionalProperties": oneWord(k.words),
 	}
-	out["type"], out["required"] = "object", []string{k.name}
-	return out
+	options["type"], options["required"] = "object", []string{k.name}
+	return options
 }
 
 // oneWord allows some words, which editors offer; those with a colon need

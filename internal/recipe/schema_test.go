@@ -20,6 +20,10 @@ import (
 var beyond = []string{
 	"a size of nothing", "a merge", "a tag", "stages out of order", "a stage twice", "names without weights",
 	"weights where a column decides", "a name that is no directory", "two rules for a split", "too many bounds",
+	"shingles without a threshold", "a unit without a threshold", "a check without a threshold", "text and chat", "text and alpaca", "chat and alpaca",
+	"tools without chat", "a template without chat", "a template's name without chat", "a mask without turns", "corpus stages out of order", "a corpus stage twice",
+	"stages of a corpus after those of a table", "stages of a table after those of a corpus", "a label of a corpus", "columns of a table that a corpus keeps",
+	"a fit of a corpus", "splits of a corpus", "arrays of a corpus", "a dtype of a corpus", "scratch files of a table", "scratch files in a bucket", "a table as arrow",
 }
 
 func TestSchemaAgreesWithParse(t *testing.T) {
@@ -101,6 +105,8 @@ func rule(schema map[string]any, word string, want, v any) string {
 		return bad(isNumber && number < want.(float64))
 	case "exclusiveMinimum":
 		return bad(isNumber && number <= want.(float64))
+	case "exclusiveMaximum":
+		return bad(isNumber && number >= want.(float64))
 	case "maximum":
 		return bad(isNumber && number > want.(float64))
 	case "required":

@@ -31,7 +31,7 @@ func (e *Error) Is(target error) bool { return target == format.ErrUsage }
 // Blame puts an error that a field caused where the field stands in the text,
 // or, where the recipe has none or does not say it, behind the field's name.
 // Fields are keys with dots between them: read.format, split.by, stages.scale,
-// stages.scale.f*.
+// stages.scale.f*, stages.tokenize.template.
 func (r *Recipe) Blame(field string, err error) error {
 	if r.source != nil {
 		if at, ok := r.source.places[field]; ok {

@@ -56,6 +56,8 @@ func (k key[T]) wanted(to any) string {
 	switch to.(type) {
 	case *int, *uint64:
 		return "a whole number"
+	case *float64:
+		return "a number"
 	case *Size:
 		return "a size such as 64MiB"
 	}
@@ -82,6 +84,12 @@ func (k key[T]) plain(to any, text string) (why string) {
 			return strconv.Quote(text) + " is not a whole number from 0 to 18446744073709551615"
 		}
 		*to = v
+	case *float64:
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil || !k.between(v) {
+			return strconv.Quote(text) + " is not a number between " + strconv.FormatInt(k.min, 10) + " and " + strconv.FormatInt(k.max, 10)
+		}
+		*to = v
 	case *Size:
 		v, err := mem.Parse(text, 0)
 		if err != nil || !regexp.MustCompile(sizePattern).MatchString(text) {
@@ -91,6 +99,9 @@ func (k key[T]) plain(to any, text string) (why string) {
 	}
 	return ""
 }
+
+// between says whether a fraction is one that the key allows.
+func (k key[T]) between(v float64) bool { return v > float64(k.min) && v < float64(k.max) }
 
 // word stores a text of those that the key allows.
 func (k key[T]) word(to *string, text string) (why string) {
@@ -215,34 +226,51 @@ func (s *source) stages(to *[]Stage, n ast.Node, field string) error {
 	return nil
 }
 
-// stage reads one item of the list: the key that is a stage's name has the
-// rules, the others are options.
+// stage reads one item of the list: the key that is a stage's name, and the
+// options beside or under it.
 func (s *source) stage(n ast.Node, at place, field string) (Stage, error) {
+	if text, ok := scalar(n); ok {
+		if _, known := kindOf(text); known {
+			return Stage{}, s.fail(at, field, "a stage has a colon behind its name: %s: {…}", text)
+		}
+	}
 	pairs, err := s.pairs(n, field)
 	if err != nil {
 		return Stage{}, err
 	}
-	var names []string
 	for _, k := range kinds() {
-		names = append(names, k.name)
 		for i, p := range pairs {
-			if p.key != k.name {
-				continue
+			if p.key == k.name {
+				others := append(pairs[:i:i], pairs[i+1:]...)
+				return s.stageOf(k, p, others, join(field, k.name))
 			}
-			out := Stage{Name: k.name}
-			path := join(field, k.name)
-			s.places[path] = p.at
-			if out.Rules, err = s.rules(k, p, path); err != nil {
-				return Stage{}, err
-			}
-			options := append(pairs[:i:i], pairs[i+1:]...)
-			return out, fillPairs(s, k.keys, options, p.at, path, &out)
 		}
 	}
 	if len(pairs) == 0 {
-		return Stage{}, s.fail(at, field, "a stage without a name; use %s", format.OneOf(names))
+		return Stage{}, s.fail(at, field, "a stage without a name; use %s", format.OneOf(stageNames(either)))
 	}
-	return Stage{}, s.fail(pairs[0].at, field, "unknown stage %q; %s", pairs[0].key, instead(pairs[0].key, names))
+	return Stage{}, s.fail(pairs[0].at, field, "unknown stage %q; %s", pairs[0].key, instead(pairs[0].key, stageNames(either)))
+}
+
+// stageOf reads a stage of a kind; others stand beside its name.
+func (s *source) stageOf(k kind, p pair, others []pair, path string) (out Stage, err error) {
+	out = k.fresh()
+	s.places[path] = p.at
+	if k.family() == table {
+		if out.Rules, err = s.rules(k, p, path); err != nil {
+			return out, err
+		}
+		err = fillPairs(s, k.keys, others, p.at, path, &out)
+		return out, err
+	}
+	for _, o := range others {
+		if _, ok := find(k.keys, o.key); ok {
+			return out, s.fail(o.at, join(path, o.key), "%q belongs under %q, further in", o.key, k.name)
+		}
+		return out, s.fail(o.at, join(path, o.key), "unknown key %q; %s", o.key, elsewhere(o.key, path, k.keys))
+	}
+	err = fill(s, k.keys, p.value, p.at, path, &out)
+	return out, err
 }
 
 func (s *source) rules(k kind, p pair, field string) ([]scale.Rule, error) {

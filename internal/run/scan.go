@@ -196,7 +196,7 @@ func (s *scan) report() Report {
 	}
 	r.Waits = percent(&s.waits, s.waited, flow, r.Threads)
 	r.Bottleneck = bottleneck(r.Waits)
-	if left := s.Budget.Leased() - s.before; left != 0 {
+	if left := s.Budget.Leased() - s.before; left > 0 {
 		s.Log.Error("bug in weir, please report it: memory still leased at the end", "bytes", left)
 	}
 	return r

@@ -19,6 +19,11 @@ import (
 // data are read again and again: 16 MiB here halved the speed, 20 do not.
 const Base = 20 << 20
 
+// ProgramBytes is what the program's own pages take beside Base where more is at
+// work than reading. Without it a container of exactly --memory reads its code
+// again and again.
+const ProgramBytes = 8 << 20
+
 // freeHeap is the live heap that Base covers; what planning leaves above it is
 // taken out of the budget.
 const freeHeap = 6 << 20

@@ -22,6 +22,8 @@ type Preparation struct {
 	Finished bool    `json:"finished_before,omitempty"`
 	Passes   []Pass  `json:"passes"`
 	Splits   []Split `json:"splits"`
+	// Facts are what else is worth telling, a name and a sentence each.
+	Facts []Fact `json:"facts,omitempty"`
 	// Rows is those that were fitted on.
 	Rows    int64    `json:"train_rows"`
 	Columns []Column `json:"columns"`
@@ -32,10 +34,16 @@ type Preparation struct {
 
 // Pass is one reading of the rows.
 type Pass struct {
-	Name string `json:"name"` // fit, write or arrays
+	Name string `json:"name"` // fit, write or arrays; hash, write or order
 	// Before says that a run before had done it.
 	Before bool       `json:"done_before,omitempty"`
 	Report run.Report `json:"report"`
+}
+
+// Fact is something that a run found out.
+type Fact struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
 }
 
 // Split is what was written of one split.
@@ -100,21 +108,12 @@ func Prepare(r prepare.Report, c prepare.Config, line *Timeline) Preparation {
 	if p.Finished {
 		return p
 	}
-	for _, pass := range []struct {
-		name   string
-		report run.Report
-		asked  bool
-	}{{"fit", r.Fit, true}, {"write", r.Write, true}, {"arrays", r.Arrays, c.Npy}} {
-		if !pass.asked {
-			continue
-		}
-		p.Passes = append(p.Passes, Pass{Name: pass.name, Before: pass.report.WallSeconds == 0, Report: pass.report})
-		p.Memory.Peak = max(p.Memory.Peak, pass.report.PeakMemory)
+	p.pass("fit", r.Fit)
+	p.pass("write", r.Write)
+	if c.Npy {
+		p.pass("arrays", r.Arrays)
 	}
-	p.Memory.Limit = c.Run.Memory
-	if line != nil {
-		p.Memory.Points, p.Memory.Passes = line.Points(), line.Passes()
-	}
+	p.remember(c.Run.Memory, line)
 	for _, s := range r.Splits {
 		p.Splits = append(p.Splits, Split{Name: s.Name, Rows: s.Rows, Parts: s.Parts, Bytes: s.Bytes})
 	}
@@ -123,6 +122,20 @@ func Prepare(r prepare.Report, c prepare.Config, line *Timeline) Preparation {
 	}
 	p.Shapes = shapes(r)
 	return p
+}
+
+// pass adds one.
+func (p *Preparation) pass(name string, r run.Report) {
+	p.Passes = append(p.Passes, Pass{Name: name, Before: r.WallSeconds == 0, Report: r})
+	p.Memory.Peak = max(p.Memory.Peak, r.PeakMemory)
+}
+
+// remember adds what is known of the memory.
+func (p *Preparation) remember(limit int64, line *Timeline) {
+	p.Memory.Limit = limit
+	if line != nil {
+		p.Memory.Points, p.Memory.Passes = line.Points(), line.Passes()
+	}
 }
 
 // describeColumns puts before and after side by side.

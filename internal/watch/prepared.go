@@ -26,7 +26,12 @@ func (p *Preparation) Text() string {
 		}
 		fmt.Fprintf(&b, "%-11s%s rows in %s (%s rows/s), %s at most of --memory %s\n", pass.Name, group(r.Rows),
 			span(r.WallSeconds), group(int64(r.RowsPerSecond)), mem.Format(r.PeakMemory), mem.Format(r.MemoryLimit))
-		fmt.Fprintf(&b, "%-11sbottleneck: %s\n", "", pass.Bottleneck())
+		if r.Bottleneck != "" {
+			fmt.Fprintf(&b, "%-11sbottleneck: %s\n", "", pass.Bottleneck())
+		}
+	}
+	for _, f := range p.Facts {
+		fmt.Fprintf(&b, "%-11s%s\n", f.Name, f.Text)
 	}
 	for _, s := range p.Splits {
 		fmt.Fprintf(&b, "%-11s%s rows, %s, %s\n", s.Name, group(s.Rows), plural(s.Parts, "part"), decimal(s.Bytes))
@@ -54,6 +59,8 @@ func (p Pass) work() string {
 	switch p.Name {
 	case "fit":
 		return "fitting"
+	case "hash":
+		return "finding duplicates"
 	case "write":
 		return "transforming and writing"
 	}

@@ -119,15 +119,10 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	return rep, w.besides(err, share.Limit())
 }
 
-// programBytes is what the program's own pages take beside run.Base: reading and
-// writing, fitting and transforming are at work at once. Without it a container
-// of exactly --memory reads its code again and again.
-const programBytes = 8 << 20
-
 // directory takes what the directory and the program need out of the budget, and
 // leaves the rest to the passes.
 func (w *work) directory() (share *mem.Budget, end func(), err error) {
-	cost, whole := dataset.Cost(w.Out)+programBytes, w.Run.Budget
+	cost, whole := dataset.Cost(w.Out)+run.ProgramBytes, w.Run.Budget
 	if share, err = whole.Carve("dataset", cost); err != nil {
 		return nil, nil, w.refuse(cost)
 	}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weir-data/weir/internal/recipe"
+)
+
+// corpusFlags are those that the commands of a corpus share.
+type corpusFlags struct {
+	readFlags
+	cookFlags
+	memory, output            string
+	format                    string
+	codec, rowGroup, partSize string
+	scratch                   string
+	seed                      uint64
+	print                     bool
+}
+
+func (f *corpusFlags) add(a *app, c *cobra.Command) {
+	f.readFlags.add(c, a.formats)
+	f.cookFlags.add(c)
+	fl := c.Flags()
+	fl.StringVar(&f.memory, "memory", "", "memory of the whole process (default from the container's limit)")
+	fl.StringVarP(&f.output, "output", "o", "", "directory or s3:// prefix to write to")
+	fl.StringVar(&f.format, "to", "", "write parquet, arrow or mds (default parquet)")
+	fl.StringVar(&f.codec, "codec", "", "of the parts: none, snappy, gzip, brotli, lz4 or zstd (default snappy)")
+	fl.StringVar(&f.rowGroup, "row-group", "", "row groups of this size in memory (default a 16th of --memory, 1MiB to 16MiB)")
+	fl.StringVar(&f.partSize, "part-size", "", "rows of this size in memory make a part (default 256MiB)")
+	fl.StringVar(&f.scratch, "scratch", "", "directory for what does not fit in memory (default DIR.scratch beside the output)")
+	fl.BoolVar(&f.print, "print-recipe", false, "print the recipe this stands for, and do nothing")
+}
+
+// recipe is what the flags stand for, with these stages.
+func (f *corpusFlags) recipe(paths []string, stages ...recipe.Stage) (*recipe.Recipe, error) {
+	if f.output == "" {
+		return nil, errors.New("say where to write with -o DIR/")
+	}
+	r := &recipe.Recipe{
+		Memory: f.memory, Threads: f.threads, Seed: f.seed, Scratch: f.scratch, Read: f.readFlags.recipe(paths),
+		Stages: stages, Write: recipe.Write{Path: f.output, Codec: f.codec},
+	}
+	if f.format != "parquet" {
+		r.Write.Format = f.format
+	}
+	if err := sizes(&r.Write, f.rowGroup, f.partSize); err != nil {
+		return nil, err
+	}
+	return r, r.Validate()
+}
+
+// command is one of a corpus: its stage is what the flags say.
+func (a *app) command(c *cobra.Command, f *corpusFlags, stage func() recipe.Stage) *cobra.Command {
+	c.Args = somePaths
+	c.Long += "\n\n" + `A run that was killed goes on where it stopped when the same command is given
+again, and writes the same bytes.
+
+` + exitHelp
+	c.RunE = func(c *cobra.Command, args []string) error {
+		r, err := f.recipe(args, stage())
+		if err != nil {
+			return err
+		}
+		if f.print {
+			_, err := a.out.Write(recipe.Print(r))
+			return err
+		}
+		return a.cook(c.Context(), r, &f.readFlags, &f.cookFlags)
+	}
+	f.add(a, c)
+	return c
+}
+
+func (a *app) dedup() *cobra.Command {
+	var f corpusFlags
+	var d recipe.Dedup
+	c := a.command(&cobra.Command{
+		Use:   "dedup PATH... -o DIR/",
+		Short: "Leave out rows that were there before",
+		Long: `Dedup keeps the first of all rows that agree in the columns of --by, in the order
+of the input. It keeps 16 bytes a row in memory; what does not fit goes to
+scratch files, one after the other, without changing the answer.`,
+		Example: `  weir dedup corpus/ -o clean/ --by text --memory 512MiB
+  weir dedup s3://bucket/corpus/ -o clean/ --by messages,system --normalize --memory 128MiB --scratch /data/scratch`,
+	}, &f, func() recipe.Stage { return recipe.Stage{Name: "dedup", Dedup: &d} })
+	fl := c.Flags()
+	fl.StringSliceVar(&d.By, "by", nil, "columns that are compared, names or globs (default all)")
+	fl.BoolVar(&d.Normalize, "normalize", false, "texts that differ in case, white space or Unicode form only are the same")
+	return c
+}
+
+func (a *app) shuffle() *cobra.Command {
+	var f corpusFlags
+	c := a.command(&cobra.Command{
+		Use:   "shuffle PATH... -o DIR/",
+		Short: "Put all rows in a random order",
+		Long: `Shuffle makes one of all orders that the rows can have, each as likely as any
+other: a function of the seed and the input alone. It reads and writes everything
+twice, one after the other: rows go to scratch files by a random key, and each
+file is put in order in memory.`,
+		Example: `  weir shuffle packed/ -o train/ --seed 7 --memory 512MiB`,
+	}, &f, func() recipe.Stage { return recipe.Stage{Name: "shuffle", Shuffle: new(recipe.Shuffle)} })
+	c.Flags().Uint64Var(&f.seed, "seed", 0, "chooses one of all orders")
+	return c
+}

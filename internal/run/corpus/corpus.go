@@ -1,0 +1,234 @@
+// Package corpus makes a dataset of documents out of raw rows, in one run: it
+// leaves out duplicates, makes tokens of texts, packs them into rows of one
+// length, and puts the rows in a random order. What is not asked for costs
+// nothing: there is no pass for it and nothing lies on disk between two stages.
+//
+//	pass 1  hash    keys of all rows ─► which rows are the first of their kind     only to leave out duplicates
+//	pass 2  write   rows ─► kept ─► tokens ─► packed ─► parts, or scratch files
+//	pass 3  order   scratch files ─► rows in the order of their keys ─► parts      only to shuffle
+//
+// Rows come in chapters, whose ends are decided by the rows alone. Behind a
+// chapter a run that was killed goes on, and writes the same bytes.
+package corpus
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/weir-data/weir/internal/dataset"
+	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/run"
+	"github.com/weir-data/weir/internal/spill"
+	"github.com/weir-data/weir/internal/stage/dedup"
+	"github.com/weir-data/weir/internal/stage/shuffle"
+	"github.com/weir-data/weir/internal/store"
+)
+
+// Config is one run. What decides which bytes are written must be in Recipe, in
+// one spelling: a run goes on only with the work of the same one.
+type Config struct {
+	// Run is the reading: paths, options, formats, memory and budget. Sink,
+	// Planned and From are not used.
+	Run run.Config
+	// Store is where Out lies.
+	Store store.ReadWriter
+	Out   string // a directory or prefix
+	Force bool   // replaces a dataset or an unfinished run that is there
+	// Scratch is a directory on disk for what does not fit in memory.
+	Scratch string
+
+	Dedup   *Dedup // nil: duplicates stay
+	Shuffle bool
+
+	// Writer writes the parts. PartSize is the bytes of rows that a part is
+	// made of; 0: 256 MiB. RowGroup 0 is a 16th of the memory, but 1 MiB to
+	// 16 MiB. Steady and Threads are set.
+	Writer format.Writer
+	Write  format.WriteOptions
+
+	Recipe  string
+	Seed    uint64
+	Version string // program and version
+	// Every is the time between checkpoints where no part is written; 0: 30 s.
+	Every time.Duration
+	// Note, if not nil, is told why the beginning waits.
+	Note func(text string)
+}
+
+// Dedup says which rows are duplicates.
+type Dedup struct {
+	By        []string // columns that are compared; none: all
+	Normalize bool     // texts are compared without regard to case, spaces and Unicode form
+}
+
+// Report is what a run did.
+type Report struct {
+	// Finished says that all was done before, and only tidied up.
+	Finished bool
+	Hash     run.Report // zero where there is no such pass, or a run before had done it
+	Write    run.Report
+	Order    run.Report
+	Kept     *dedup.Kept // nil: duplicates were not looked for
+	Rows     int64       // written
+	Bytes    int64
+	Parts    int64
+}
+
+// The passes, as checkpoints number them.
+const (
+	passHash  = 1
+	passWrite = 2
+	passOrder = 3
+)
+
+// split is the name of the one split.
+const split = "data"
+
+// work is a run under way.
+type work struct {
+	Config
+	reading *run.Reading
+	out     *arrow.Schema // of the parts
+	data    *dataset.Run
+	from    *dataset.Resumed
+	scratch *spill.Dir // nil: none is needed
+	state   state
+}
+
+// state is what a run goes on with, beside the cursor.
+type state struct {
+	Group int64        `json:"row_group,omitempty"` // bytes of a row group; 0: not chosen
+	Set   *dedup.State `json:"set,omitempty"`       // of the first pass
+	Kept  *dedup.Kept  `json:"kept,omitempty"`
+
+	// Of the second pass, behind a chapter: Skip rows behind the cursor were
+	// read too, Row in all, and Done were given on.
+	Skip int64 `json:"skip,omitempty"`
+	Row  int64 `json:"row,omitempty"`
+	Done int64 `json:"done,omitempty"`
+
+	Partitions int            `json:"partitions,omitempty"`
+	Scattered  *shuffle.State `json:"scattered,omitempty"`
+	// Of the third pass: rows of a partition that were written.
+	Partition int   `json:"partition,omitempty"`
+	Ordered   int64 `json:"ordered,omitempty"`
+}
+
+// Run makes the dataset. On an error what was done up to the last checkpoint
+// stays, for the same Config to go on with. Refusals are those of dataset.Begin
+// and run.Scan.
+func Run(ctx context.Context, c Config) (Report, error) {
+	w, err := plan(ctx, c)
+	if err != nil {
+		return Report{}, err
+	}
+	share, end, err := w.directory()
+	if err != nil {
+		return Report{}, err
+	}
+	defer end()
+	place := dataset.Place{Store: c.Store, URL: c.Out, Share: share, Note: c.Note}
+	known := dataset.Plan{CreatedBy: c.Version, Recipe: c.Recipe, Seed: c.Seed, Source: w.reading.Objects(), Splits: []string{split}}
+	if w.data, w.from, err = dataset.Begin(ctx, place, known, c.Force); err != nil {
+		return Report{}, err
+	}
+	if w.from.Finished {
+		return Report{Finished: true}, nil
+	}
+	defer w.data.Abort()
+	if w.needsScratch() {
+		if w.scratch, err = spill.Open(c.Scratch); err != nil {
+			return Report{}, err
+		}
+	}
+	rep, err := w.passes(ctx)
+	if err == nil && w.scratch != nil {
+		err = w.scratch.Clear()
+	}
+	return rep, err
+}
+
+// plan looks at the source and at what is to be done with it.
+func plan(ctx context.Context, c Config) (*work, error) {
+	c.Write.Steady = true
+	if c.Every == 0 {
+		c.Every = 30 * time.Second
+	}
+	if c.Write.PartSize == 0 {
+		c.Write.PartSize = 256 << 20
+	}
+	w := &work{Config: c}
+	var err error
+	if w.reading, err = run.Open(ctx, c.Run); err != nil {
+		return nil, err
+	}
+	w.Run.Planned = w.reading
+	w.out = w.reading.Schema()
+	return w, nil
+}
+
+// needsScratch says that something may not fit in memory.
+func (w *work) needsScratch() bool { return w.Dedup != nil || w.Shuffle }
+
+// passes does what is left to do.
+func (w *work) passes(ctx context.Context) (rep Report, err error) {
+	if w.from.Going {
+		if err := w.resume(ctx); err != nil {
+			return rep, err
+		}
+	}
+	if w.Dedup != nil && w.from.Pass < passWrite {
+		if rep.Hash, err = w.hash(ctx); err != nil {
+			return rep, err
+		}
+		w.from = &dataset.Resumed{Splits: w.data.Splits()}
+	}
+	if rep.Kept = w.state.Kept; w.from.Pass < passOrder {
+		if rep.Write, err = w.write(ctx); err != nil {
+			return rep, err
+		}
+	}
+	if w.Shuffle {
+		if rep.Order, err = w.order(ctx); err != nil {
+			return rep, err
+		}
+	}
+	sum := w.data.Splits()[0]
+	rep.Rows, rep.Bytes, rep.Parts = sum.Rows, sum.Bytes, sum.Parts
+	return rep, w.data.Finish(ctx, dataset.Ending{Schema: w.out})
+}
+
+// resume takes up the state of a run that was ended.
+func (w *work) resume(ctx context.Context) error {
+	if w.from.StateBytes < 0 {
+		return format.Error(format.ErrData, "%s: a checkpoint without a state; --force begins anew", w.Out)
+	}
+	lease, err := w.Run.Budget.Acquire(ctx, w.from.StateBytes)
+	if err != nil {
+		return err
+	}
+	defer lease.Release()
+	text := make([]byte, w.from.StateBytes)
+	if err := w.data.State(ctx, text); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, &w.state); err != nil {
+		return format.Error(format.ErrData, "%s: the state of a checkpoint: %w", w.Out, err)
+	}
+	return nil
+}
+
+// checkpoint notes how far the run is.
+func (w *work) checkpoint(ctx context.Context, c dataset.Checkpoint) error {
+	var err error
+	if c.State, err = w.encode(); err != nil {
+		return err
+	}
+	return w.data.Checkpoint(ctx, c)
+}
+
+// encode is the state as a checkpoint has it.
+func (w *work) encode() ([]byte, error) { return json.Marshal(w.state) }

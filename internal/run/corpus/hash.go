@@ -1,0 +1,148 @@
+package corpus
+
+import (
+	"context"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/weir-data/weir/internal/dataset"
+	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/run"
+	"github.com/weir-data/weir/internal/stage/dedup"
+	"github.com/weir-data/weir/internal/stream"
+)
+
+const (
+	// hashRows is how many keys are made at a time, chunkRows how many by one
+	// thread.
+	hashRows  = 64 << 10
+	chunkRows = 4 << 10
+	keyBytes  = 16
+)
+
+// hash is the first pass: it finds out which rows are kept. It reads the columns
+// that are compared, and nothing else.
+func (w *work) hash(ctx context.Context) (run.Report, error) {
+	c := w.Run
+	if len(w.Dedup.By) > 0 {
+		c.Options.Columns = w.Dedup.By
+	}
+	reading, err := run.Open(ctx, c)
+	if err != nil {
+		return run.Report{}, err
+	}
+	h := &hashing{work: w, ctx: ctx, last: time.Now()}
+	if h.hasher, err = dedup.NewHasher(reading.Schema(), nil, dedup.HashOptions{Normalize: w.Dedup.Normalize}); err != nil {
+		return run.Report{}, err
+	}
+	share, c, err := w.divide(reading, "keys", dedup.Floor+hashRows*keyBytes, 1<<50)
+	if err != nil {
+		return run.Report{}, err
+	}
+	defer share.Close()
+	defer c.Budget.Close()
+	defer h.close()
+	if err := h.open(share); err != nil {
+		return run.Report{}, err
+	}
+	c.From = w.from.Cursor
+	ready := run.Ready(h)
+	c.Sink = func(context.Context, *arrow.Schema) (run.Prepared, error) { return ready, nil }
+	return run.Scan(ctx, c)
+}
+
+// hashing is the sink of the first pass.
+type hashing struct {
+	*work
+	ctx    context.Context
+	hasher *dedup.Hasher
+	pool   *stream.Pool[dedup.HashScratch]
+	lease  *mem.Lease
+	keys   []dedup.Key
+	set    *dedup.Set
+	share  *mem.Budget // its
+	last   time.Time // of the last checkpoint
+}
+
+// open takes up the set of a run that was ended.
+func (h *hashing) open(share *mem.Budget) error {
+	var err error
+	if h.lease, err = share.Acquire(h.ctx, hashRows*keyBytes); err != nil {
+		return err
+	}
+	h.keys = make([]dedup.Key, hashRows)
+	threads := max(1, h.Run.Options.Threads)
+	h.pool = stream.NewPool(threads, func() *dedup.HashScratch { return new(dedup.HashScratch) })
+	if h.share, err = share.Carve("set", share.Free()); err != nil {
+		return err
+	}
+	c := dedup.Config{Share: h.share, Scratch: h.scratch, Threads: threads}
+	if h.state.Set == nil {
+		h.set, err = dedup.Open(c)
+	} else {
+		h.set, err = dedup.Resume(h.ctx, c, *h.state.Set)
+	}
+	return err
+}
+
+func (h *hashing) close() {
+	if h.set != nil {
+		h.set.Close()
+	}
+	if h.pool != nil {
+		h.pool.Close()
+	}
+	h.share.Close()
+	h.lease.Release()
+}
+
+// Write adds the keys of a batch.
+func (h *hashing) Write(b *stream.Batch) error {
+	n := int(b.Rows())
+	for from := 0; from < n; from += hashRows {
+		keys := h.keys[:min(hashRows, n-from)]
+		chunks := (len(keys) + chunkRows - 1) / chunkRows
+		err := h.pool.Each(chunks, func(i int, s *dedup.HashScratch) error {
+			lo, hi := i*chunkRows, min((i+1)*chunkRows, len(keys))
+			h.hasher.Hash(b.Record, from+lo, from+hi, keys[lo:hi], s)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if err := h.set.Add(h.ctx, keys); err != nil {
+			return err
+		}
+	}
+	if time.Since(h.last) < h.Every {
+		return nil
+	}
+	return h.note(b.After)
+}
+
+// note makes a checkpoint behind a batch.
+func (h *hashing) note(after stream.Cursor) error {
+	set, err := h.set.Checkpoint(h.ctx)
+	if err != nil {
+		return err
+	}
+	h.last, h.state.Set = time.Now(), &set
+	return h.checkpoint(h.ctx, dataset.Checkpoint{Pass: passHash, Cursor: after})
+}
+
+// Close finds out which rows are kept.
+func (h *hashing) Close() error {
+	kept, err := h.set.Finish(h.ctx)
+	if err != nil {
+		return err
+	}
+	h.state.Kept, h.state.Set = kept, nil
+	if err := h.checkpoint(h.ctx, dataset.Checkpoint{Pass: passWrite}); err != nil {
+		return err
+	}
+	return h.set.Remove()
+}
+
+// Abort leaves what the last checkpoint needs.
+func (h *hashing) Abort() {}

@@ -1,0 +1,181 @@
+package corpus
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/weir-data/weir/internal/dataset"
+	"github.com/weir-data/weir/internal/format/layout"
+	"github.com/weir-data/weir/internal/format/weight"
+	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/run"
+	"github.com/weir-data/weir/internal/stage/shuffle"
+	"github.com/weir-data/weir/internal/stream"
+)
+
+// order is the third pass: the rows of one partition after the other.
+func (w *work) order(ctx context.Context) (run.Report, error) {
+	from, err := shuffle.Open(w.shuffling(), *w.state.Scattered)
+	if err != nil {
+		return run.Report{}, err
+	}
+	o := &ordering{work: w, ctx: ctx, from: from}
+	defer o.close()
+	if err := o.open(); err != nil {
+		return run.Report{}, err
+	}
+	meter := run.Measure(w.Run, w.state.Scattered.Rows())
+	defer meter.Stop()
+	err = o.all(meter)
+	return meter.Report(), err
+}
+
+// ordering is the third pass under way.
+type ordering struct {
+	*work
+	ctx    context.Context
+	from   *shuffle.Partitions
+	shares []*mem.Budget
+	shelf  *shelf
+	lease  *mem.Lease
+	rows   []int32 // 0, 1, 2 and so on
+	weigh  []int32
+	scale  *weight.Scales
+	weight int64 // of the part
+
+	in   stream.Stream  // the partition at hand
+	wait *stream.Future // opens the next
+	next stream.Stream
+}
+
+// open divides the budget: the shelf's, and one for each partition in memory.
+func (o *ordering) open() error {
+	least, most, err := o.shelfMemory()
+	if err != nil {
+		return err
+	}
+	least, most = least+8*lineRows, most+8*lineRows
+	budget := o.Run.Budget
+	size := least + max(0, min(most-least, (budget.Free()-least)/4))
+	each := (budget.Free() - size) / orders
+	for _, n := range []int64{size, each, each} {
+		s, err := budget.Carve("ordering", n)
+		if err != nil {
+			return err
+		}
+		o.shares = append(o.shares, s)
+	}
+	if o.lease, err = o.shares[0].Acquire(o.ctx, 8*lineRows); err != nil {
+		return err
+	}
+	o.rows = make([]int32, lineRows)
+	for i := range o.rows {
+		o.rows[i] = int32(i)
+	}
+	o.weigh, o.scale = make([]int32, lineRows), weight.New(o.out, o.out)
+	o.shelf, err = o.openShelf(o.ctx, o.shares[0])
+	return err
+}
+
+// all writes all partitions that are left.
+func (o *ordering) all(m *run.Meter) error {
+	first := o.state.Partition
+	o.ahead(first, o.state.Ordered)
+	for p := first; p < o.from.Len(); p++ {
+		err := o.wait.Wait()
+		o.in, o.next = o.next, nil
+		if err != nil {
+			return err
+		}
+		o.ahead(p+1, 0)
+		if err := o.partition(p, m); err != nil {
+			return err
+		}
+	}
+	o.state.Partition, o.state.Ordered = o.from.Len(), 0
+	if err := o.shelf.end(o.ctx, dataset.Checkpoint{Pass: passOrder}); err != nil {
+		return err
+	}
+	return o.shelf.settle()
+}
+
+// ahead opens a partition while the one before is written, without its first
+// rows.
+func (o *ordering) ahead(p int, from int64) {
+	o.wait = stream.Async(func() (err error) {
+		if p < o.from.Len() {
+			o.next, err = o.from.Open(o.ctx, p, from, o.shares[1+p%orders])
+		}
+		return err
+	})
+}
+
+// partition writes the rows of one.
+func (o *ordering) partition(p int, m *run.Meter) error {
+	defer func() { o.in.Close(); o.in = nil }()
+	done := int64(0)
+	if p == o.state.Partition {
+		done = o.state.Ordered
+	}
+	for {
+		b, err := o.in.Next(o.ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		n := b.Rows()
+		err = o.batch(b, p, done)
+		m.Add(n, layout.Size(b.Record))
+		b.Release()
+		if err != nil {
+			return err
+		}
+		done += n
+	}
+}
+
+// batch writes a batch of a partition, behind rows that are done.
+func (o *ordering) batch(b *stream.Batch, p int, done int64) error {
+	for from := int64(0); from < b.Rows(); {
+		rec := b.Record.NewSlice(from, min(b.Rows(), from+lineRows))
+		o.scale.Rows(o.weigh, rec)
+		n, full := 0, false
+		for rows := int(rec.NumRows()); !full && n < rows; n++ {
+			o.weight += int64(o.weigh[n])
+			full = o.weight >= o.Config.Write.PartSize
+		}
+		err := o.shelf.add(rec, o.rows[:n], o.weigh)
+		rec.Release()
+		if err != nil {
+			return err
+		}
+		if from += int64(n); full {
+			o.weight, o.state.Partition, o.state.Ordered = 0, p, done+from
+			if err := o.shelf.end(o.ctx, dataset.Checkpoint{Pass: passOrder}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (o *ordering) close() {
+	if o.wait != nil {
+		o.wait.Wait() // its error, if any, is known or of no use
+	}
+	for _, s := range []stream.Stream{o.in, o.next} {
+		if s != nil {
+			s.Close()
+		}
+	}
+	if o.shelf != nil {
+		o.shelf.abort()
+	}
+	o.lease.Release()
+	for _, s := range o.shares {
+		s.Close()
+	}
+}

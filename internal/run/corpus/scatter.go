@@ -1,0 +1,113 @@
+package corpus
+
+import (
+	"context"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/weir-data/weir/internal/dataset"
+	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/stage/shuffle"
+	"github.com/weir-data/weir/internal/stream"
+)
+
+// orders is how many partitions are in memory at once in the third pass: one is
+// written while the next is put in order.
+const orders = 2
+
+// outletMemory is what the outlet of the second pass cannot do without, and what
+// makes it faster.
+func (w *work) outletMemory() (least, most int64, err error) {
+	if !w.Shuffle {
+		return w.shelfMemory()
+	}
+	return shuffle.Least(w.out, orders), 1 << 40, nil
+}
+
+func (w *work) openOutlet(ctx context.Context, share *mem.Budget) (outlet, error) {
+	if !w.Shuffle {
+		s, err := w.openShelf(ctx, share)
+		if err != nil {
+			return nil, err
+		}
+		return shelved{s, ctx}, nil
+	}
+	s := &scattered{work: w, ctx: ctx, last: time.Now()}
+	if w.state.Partitions == 0 {
+		info := w.reading.Info()
+		layout, err := shuffle.Plan(shuffle.Input{Schema: w.out, Bytes: info.InMemory, Rows: info.Rows}, share.Free(), orders)
+		if err != nil {
+			return nil, err
+		}
+		if err := w.scratch.Check(layout.Scratch); err != nil {
+			return nil, err
+		}
+		w.state.Partitions = layout.Partitions
+	}
+	var err error
+	s.to, err = shuffle.NewScatter(ctx, w.shuffling(), share, w.state.Scattered)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// shuffling is what both halves of the shuffle have in common.
+func (w *work) shuffling() shuffle.Config {
+	return shuffle.Config{Schema: w.out, Seed: w.Seed, Scratch: w.scratch, Name: "rows", Partitions: w.state.Partitions, Threads: max(1, w.Run.Options.Threads)}
+}
+
+// scattered is the outlet of rows that are shuffled.
+type scattered struct {
+	*work
+	ctx  context.Context
+	to   *shuffle.Scatter
+	last time.Time // of the last checkpoint
+}
+
+func (s *scattered) add(rec arrow.RecordBatch, rows, _ []int32) error {
+	for len(rows) > 0 {
+		n := 1
+		for n < len(rows) && rows[n] == rows[0]+int32(n) {
+			n++
+		}
+		run := rec.NewSlice(int64(rows[0]), int64(rows[0])+int64(n))
+		err := s.to.Add(s.ctx, run, s.state.Done)
+		run.Release()
+		if err != nil {
+			return err
+		}
+		s.state.Done += int64(n)
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// chapter makes a checkpoint now and then.
+func (s *scattered) chapter(at stream.Cursor) error {
+	if time.Since(s.last) < s.Every {
+		return nil
+	}
+	state, err := s.to.Checkpoint()
+	if err != nil {
+		return err
+	}
+	s.last, s.state.Scattered = time.Now(), &state
+	return s.checkpoint(s.ctx, dataset.Checkpoint{Pass: passWrite, Cursor: at})
+}
+
+func (s *scattered) close() error {
+	state, err := s.to.Checkpoint()
+	if err != nil {
+		return err
+	}
+	s.state.Scattered = &state
+	if err := s.checkpoint(s.ctx, dataset.Checkpoint{Pass: passOrder}); err != nil {
+		return err
+	}
+	_, err = s.to.Close()
+	return err
+}
+
+func (s *scattered) abort() { s.to.Discard() }

@@ -1,0 +1,181 @@
+package corpus
+
+import (
+	"context"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/weir-data/weir/internal/dataset"
+	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/run"
+	"github.com/weir-data/weir/internal/run/parts"
+	"github.com/weir-data/weir/internal/stage/scale"
+	"github.com/weir-data/weir/internal/store"
+	"github.com/weir-data/weir/internal/stream"
+)
+
+const (
+	mostGroup  = 16 << 20
+	leastGroup = 1 << 20
+	// moreBatches is what memory beyond the least is good for: rows of long
+	// texts.
+	moreBatches = 64 << 20
+)
+
+// shelf is what rows go through to parts: batches of fixed ends, so that parts do
+// not depend on how rows were cut.
+type shelf struct {
+	*work
+	lane      *parts.Lane
+	transform *scale.Transform
+	batches   *mem.Budget
+	settling  *stream.Future // makes a part permanent; nil: none
+}
+
+// shelfMemory is what a shelf cannot do without, and what makes it faster.
+func (w *work) shelfMemory() (least, most int64, err error) {
+	n, err := w.shelfNeeds()
+	if err != nil {
+		return 0, 0, err
+	}
+	return n.least(), n.least() + n.outMost + moreBatches + n.files, nil
+}
+
+// needs are the bytes of a shelf.
+type needs struct {
+	design       *scale.Design
+	params       *scale.Params
+	opt          format.WriteOptions
+	block, rows  int
+	floor        int64 // of the copying
+	files        int64
+	out, outMost int64
+}
+
+func (n *needs) least() int64 {
+	// A batch that is gathered, one that is moved to more memory, and one that
+	// is written meanwhile.
+	return n.floor + n.files + n.out + 3*int64(mem.BlockSize(n.block))
+}
+
+func (w *work) shelfNeeds() (n needs, err error) {
+	if n.design, err = scale.Plan(w.out, scale.Config{}); err != nil {
+		return n, err
+	}
+	n.params = n.design.Expect(0)
+	n.opt = w.Config.Write
+	if w.state.Group == 0 {
+		if w.state.Group = n.opt.RowGroup; w.state.Group == 0 {
+			w.state.Group = max(leastGroup, min(w.Run.Memory/16, mostGroup))
+		}
+	}
+	n.opt.RowGroup, n.opt.Threads = w.state.Group, min(max(1, w.Run.Options.Threads), run.WorkerThreads)
+	n.block, n.rows = parts.BatchSize(w.out, w.out, parts.BatchBytes(w.state.Group))
+	n.floor = n.design.TransformFloor(n.params, n.opt.Threads)
+	if n.files, _, err = w.Writer.Memory(w.out, n.opt); err != nil {
+		return n, err
+	}
+	least, most := store.WriteCost(w.Out)
+	n.out, n.outMost = least, 2*most
+	return n, nil
+}
+
+func (w *work) openShelf(ctx context.Context, share *mem.Budget) (_ *shelf, err error) {
+	n, err := w.shelfNeeds()
+	if err != nil {
+		return nil, err
+	}
+	s := &shelf{work: w}
+	defer func() {
+		if err != nil {
+			s.abort()
+		}
+	}()
+	spare := share.Free() - n.least()
+	made := parts.Maker{Store: w.Store, Prefix: strings.TrimRight(w.Out, "/") + "/" + split + "/", Schema: w.out, Writer: w.Writer, Options: n.opt}
+	s.lane = &parts.Lane{Maker: made, Next: w.data.Splits()[0].Parts, Ctx: ctx, Block: n.block, Batch: int64(parts.BatchBytes(w.state.Group))}
+	if s.lane.Files, err = share.Carve("writing", n.files+max(0, min(n.files, spare/4))); err != nil {
+		return nil, err
+	}
+	if s.lane.Outs, err = share.Carve("output", n.out+max(0, min(n.outMost, spare/4))); err != nil {
+		return nil, err
+	}
+	if s.transform, err = n.design.NewTransform(n.params, share, n.opt.Threads); err != nil {
+		return nil, err
+	}
+	if s.batches, err = share.Carve("batches", share.Free()); err != nil {
+		return nil, err
+	}
+	s.lane.Batches, s.lane.Rows = s.batches, s.transform.Gather(n.rows)
+	return s, nil
+}
+
+func (s *shelf) add(rec arrow.RecordBatch, rows, weights []int32) error {
+	return s.lane.Add(rec, rows, weights)
+}
+
+// end ends a part, and makes it permanent with a checkpoint behind it while the
+// next is written.
+func (s *shelf) end(ctx context.Context, c dataset.Checkpoint) error {
+	e, err := s.lane.End()
+	if err != nil || e == nil {
+		return err
+	}
+	if err := s.settle(); err != nil {
+		e.Drop()
+		return err
+	}
+	state, err := s.encode()
+	if err != nil {
+		e.Drop()
+		return err
+	}
+	s.settling = stream.Async(func() error {
+		part, err := e.Commit(ctx)
+		if err != nil {
+			return err
+		}
+		c.State, c.Parts = state, []dataset.NewPart{part}
+		return s.data.Checkpoint(ctx, c)
+	})
+	return nil
+}
+
+// settle waits until all parts that have ended are permanent.
+func (s *shelf) settle() error {
+	if s.settling == nil {
+		return nil
+	}
+	return s.settling.Wait()
+}
+
+func (s *shelf) abort() {
+	s.settle() // its error, if any, is known or of no use
+	if s.lane != nil {
+		s.lane.Close()
+	}
+	if s.transform != nil {
+		s.transform.Close()
+	}
+	s.batches.Close()
+}
+
+// shelved is the outlet of rows that are not shuffled.
+type shelved struct {
+	*shelf
+	ctx context.Context
+}
+
+func (s shelved) chapter(at stream.Cursor) error {
+	return s.end(s.ctx, dataset.Checkpoint{Pass: passWrite, Cursor: at})
+}
+
+// close ends the last part; a checkpoint behind it would not be gone on from.
+func (s shelved) close() error {
+	if err := s.end(s.ctx, dataset.Checkpoint{Pass: passOrder}); err != nil {
+		return err
+	}
+	return s.settle()
+}

@@ -1,0 +1,190 @@
+package shuffle
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/format/rows"
+	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/spill"
+)
+
+// Config is what the two halves of a shuffle have in common. Partitions is
+// Layout's.
+type Config struct {
+	Schema     *arrow.Schema
+	Seed       uint64
+	Scratch    *spill.Dir
+	Name       string // of the scratch files, before the number of a partition
+	Partitions int
+	Threads    int // of Scatter; 0: one
+}
+
+// State is what Scatter has written: a plain value to store and to go on from.
+type State struct {
+	Partitions []Part `json:"partitions"`
+}
+
+// Part is what a partition has.
+type Part struct {
+	Bytes int64 `json:"bytes"`
+	Rows  int64 `json:"rows"`
+}
+
+// Rows is the number of all rows.
+func (s State) Rows() (n int64) {
+	for _, p := range s.Partitions {
+		n += p.Rows
+	}
+	return n
+}
+
+// Bytes is what lies on scratch disk.
+func (s State) Bytes() (n int64) {
+	for _, p := range s.Partitions {
+		n += p.Bytes
+	}
+	return n
+}
+
+// Scatter deals rows to partitions. It is used by one goroutine. After an error
+// it can only be discarded.
+type Scatter struct {
+	form  *rows.Form
+	keys  Keys
+	share *mem.Budget
+	heap  *mem.Lease
+	hands *hands
+	in    *rows.Encoder
+	sizes []int
+	at    []int
+}
+
+// NewScatter begins, or goes on behind a checkpoint where from is not nil. It
+// holds half of share until Close.
+func NewScatter(ctx context.Context, c Config, share *mem.Budget, from *State) (_ *Scatter, err error) {
+	f, err := rows.New(c.Schema)
+	if err == nil && len(c.Schema.Fields()) == 0 {
+		err = format.Error(format.ErrUsage, "there are no columns")
+	}
+	if err == nil && from != nil && len(from.Partitions) != c.Partitions {
+		err = fmt.Errorf("a checkpoint of %d partitions, not %d", len(from.Partitions), c.Partitions)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("shuffle: %w", err)
+	}
+	s := &Scatter{form: f, keys: NewKeys(c.Seed), share: share, in: f.NewEncoder(), sizes: make([]int, chunk), at: make([]int, chunk)}
+	if s.heap, err = share.Acquire(ctx, scatterHeap(f, c.Partitions)); err != nil {
+		return nil, fmt.Errorf("shuffle: %w", err)
+	}
+	if s.hands, err = newHands(ctx, c, share, from); err != nil {
+		s.heap.Release()
+		return nil, fmt.Errorf("shuffle: %w", err)
+	}
+	return s, nil
+}
+
+// scatterHeap is what dealing has on the Go heap.
+func scatterHeap(f *rows.Form, partitions int) int64 {
+	return 16*chunk + int64(f.Nodes())*128 + int64(partitions)*256
+}
+
+// Add takes the rows of rec, which it borrows, the first of which has a number.
+// No two rows have the same number, and they are added in any order. A row that
+// the share cannot hold is mem.ErrTooSmall.
+func (s *Scatter) Add(ctx context.Context, rec arrow.RecordBatch, firstRow int64) error {
+	err := s.in.Open(rec)
+	for from, n := 0, int(rec.NumRows()); err == nil && from < n; {
+		var k int
+		k, err = s.deal(ctx, from, min(chunk, n-from), firstRow+int64(from))
+		from += k
+	}
+	if err != nil {
+		return fmt.Errorf("shuffle: %w", err)
+	}
+	return nil
+}
+
+// deal puts up to n rows from a row on in the hands of their partitions, and
+// returns how many.
+func (s *Scatter) deal(ctx context.Context, from, n int, number int64) (int, error) {
+	if err := s.in.Sizes(from, s.sizes[:n]); err != nil {
+		return 0, err
+	}
+	ram, partitions := s.hands.block.Bytes(), uint64(len(s.hands.parts))
+	k, key := 0, uint64(0)
+	for ; k < n; k++ {
+		key = s.keys.Key(number + int64(k))
+		at, ok := s.hands.take(int(part(key, partitions)), keyBytes+s.sizes[k])
+		if !ok {
+			break
+		}
+		binary.LittleEndian.PutUint64(ram[at:], key)
+		s.at[k] = at + keyBytes
+	}
+	const some = 512 // rows that a thread writes before it looks for more
+	err := s.hands.pool.Each((k+some-1)/some, func(i int, _ *struct{}) error {
+		a, b := i*some, min(i*some+some, k)
+		s.in.Write(ram, s.at[a:b], s.sizes[a:b], from+a)
+		return nil
+	})
+	if err != nil || k == n {
+		return k, err
+	}
+	if s.hands.holds(keyBytes + s.sizes[k]) {
+		return k, s.hands.flush(s.hands.room / 2)
+	}
+	return k + 1, s.large(ctx, from+k, s.sizes[k], key)
+}
+
+// large writes a row that no hand holds.
+func (s *Scatter) large(ctx context.Context, row, size int, key uint64) error {
+	b, err := beside(ctx, s.share, int64(s.hands.block.Cap())+s.heap.Size(), headBytes+keyBytes+size)
+	if err != nil {
+		return fmt.Errorf("a row of %s: %w", mem.Format(int64(size)), err)
+	}
+	defer b.Free()
+	binary.LittleEndian.PutUint64(b.Bytes()[headBytes:], key)
+	s.in.Write(b.Bytes(), []int{headBytes + keyBytes}, []int{size}, row)
+	return s.hands.write(int(part(key, uint64(len(s.hands.parts)))), b.Bytes(), 1)
+}
+
+// Checkpoint makes all rows that were added durable and says how to go on behind
+// them.
+func (s *Scatter) Checkpoint() (State, error) {
+	err := s.hands.flush(0)
+	if err == nil {
+		err = s.hands.sync()
+	}
+	if err != nil {
+		return State{}, fmt.Errorf("shuffle: %w", err)
+	}
+	return State{append([]Part(nil), s.hands.parts...)}, nil
+}
+
+// Close writes the rest and gives the memory back. The files are not synced: a
+// caller who wants to go on from here in a later process takes a Checkpoint first.
+func (s *Scatter) Close() (State, error) {
+	if s.hands == nil {
+		return State{}, fmt.Errorf("shuffle: a bug in weir, please report it: scattering has ended")
+	}
+	defer s.Discard()
+	if err := s.hands.flush(0); err != nil {
+		return State{}, fmt.Errorf("shuffle: %w", err)
+	}
+	return State{s.hands.parts}, nil
+}
+
+// Discard gives the memory back without writing what is in hand. It may be
+// called again, and after Close.
+func (s *Scatter) Discard() {
+	if s.hands != nil {
+		s.hands.free()
+		s.hands = nil
+	}
+	s.heap.Release()
+}
