@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -11,6 +12,11 @@ import (
 
 	"github.com/weir-data/weir/internal/recipe"
 	"github.com/weir-data/weir/internal/run/corpus"
+	"github.com/weir-data/weir/internal/run/parts"
+	"github.com/weir-data/weir/internal/stage/chat"
+	"github.com/weir-data/weir/internal/stage/pack"
+	"github.com/weir-data/weir/internal/stage/tokenize"
+	"github.com/weir-data/weir/internal/tokenizer"
 	"github.com/weir-data/weir/internal/watch"
 )
 
@@ -58,11 +64,102 @@ func (a *app) corpusConfig(r *recipe.Recipe, read *readFlags, show io.Writer) (c
 		switch {
 		case s.Dedup != nil:
 			out.Dedup = &corpus.Dedup{By: s.Dedup.By, Normalize: s.Dedup.Normalize}
+		case s.Tokenize != nil:
+			if out.Tokenize, err = tokenizing(s.Tokenize, c.Options.Threads); err != nil {
+				return out, r.Blame("stages.tokenize", err)
+			}
+			sum, err := sumFiles(s.Tokenize.Tokenizer, template(s.Tokenize))
+			if err != nil {
+				return out, err
+			}
+			out.Recipe += sum
+		case s.Pack != nil:
+			p := s.Pack
+			out.Pack = &pack.Options{Length: p.Length, Method: p.Method, Long: p.Long, Pad: int32(p.Pad)}
 		case s.Shuffle != nil:
 			out.Shuffle = true
 		}
 	}
 	return out, nil
+}
+
+// tokenizing loads what a stage needs.
+func tokenizing(t *recipe.Tokenize, threads int) (*corpus.Tokenize, error) {
+	data, err := os.ReadFile(t.Tokenizer)
+	if err != nil {
+		return nil, err
+	}
+	out := &corpus.Tokenize{Options: tokenize.Options{
+		AddSpecial: t.AddSpecial, MaxLength: t.MaxLength, Keep: t.Keep, Threads: threads, Chat: chat.Options{Kind: chat.Plain, Column: t.Text},
+	}}
+	if out.Tokenizer, err = tokenizer.Load(data); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Tokenizer, err)
+	}
+	if t.Chat != "" {
+		text, vars, err := chat.ReadTemplate(template(t), t.TemplateName)
+		if err != nil {
+			return nil, err
+		}
+		out.Chat = chat.Options{Kind: chat.Chat, Column: t.Chat, Tools: t.Tools, Template: text, Variables: vars}
+	}
+	if t.Alpaca {
+		out.Chat = chat.Options{Kind: chat.Alpaca}
+	}
+	out.Mask = t.Mask == "assistant" || t.Mask == "" && out.Chat.Kind != chat.Plain
+	if t.AddEOS {
+		out.End, err = endToken(t, out.Tokenizer)
+	}
+	return out, err
+}
+
+// template is the file of the chat template.
+func template(t *recipe.Tokenize) string {
+	if t.Template != "" || t.Chat == "" {
+		return t.Template
+	}
+	return filepath.Join(filepath.Dir(t.Tokenizer), "tokenizer_config.json")
+}
+
+// ends are tokens that end texts, where no configuration names one.
+var ends = []string{"</s>", "<|endoftext|>", "<|end_of_text|>", "<eos>", "<|im_end|>", "[SEP]"}
+
+// endToken is the one that ends rows: what the tokenizer_config.json beside the
+// tokenizer calls so, or else the first of the usual ones that the tokenizer has.
+func endToken(t *recipe.Tokenize, tok *tokenizer.Tokenizer) (string, error) {
+	var config struct {
+		EOS json.RawMessage `json:"eos_token"`
+	}
+	var token struct{ Content string }
+	if data, err := os.ReadFile(filepath.Join(filepath.Dir(t.Tokenizer), "tokenizer_config.json")); err == nil && json.Unmarshal(data, &config) == nil {
+		if json.Unmarshal(config.EOS, &token.Content) == nil || json.Unmarshal(config.EOS, &token) == nil {
+			return token.Content, nil
+		}
+	}
+	for _, e := range ends {
+		if _, ok := tok.ID(e); ok {
+			return e, nil
+		}
+	}
+	return "", fmt.Errorf("add_eos: there is no tokenizer_config.json beside %s that names an eos_token, and none of %s is a token", t.Tokenizer, strings.Join(ends, ", "))
+}
+
+// sumFiles tells files apart by what is in them, so that a run does not go on
+// with another tokenizer.
+func sumFiles(names ...string) (string, error) {
+	var b strings.Builder
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return "", err
+		}
+		sum := parts.NewSum()
+		sum.Write(data)
+		fmt.Fprintf(&b, "# %s: %s\n", name, sum)
+	}
+	return b.String(), nil
 }
 
 // scratch is where scratch files go: what the recipe says, or else beside an

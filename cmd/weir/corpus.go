@@ -92,6 +92,57 @@ scratch files, one after the other, without changing the answer.`,
 	return c
 }
 
+func (a *app) tokenize() *cobra.Command {
+	var f corpusFlags
+	var t recipe.Tokenize
+	c := a.command(&cobra.Command{
+		Use:   "tokenize PATH... -o DIR/ --tokenizer tokenizer.json",
+		Short: "Make tokens of texts and conversations",
+		Long: `Tokenize reads a Hugging Face tokenizer.json and writes input_ids: the ids that the
+tokenizers library gives, or an error that names what it cannot do in the same way.
+
+With --chat, a column of messages goes through the chat template of the
+tokenizer_config.json beside the tokenizer (or --template), and labels has -100
+for all that the assistant did not write. --alpaca reads instruction, input and output.`,
+		Example: `  weir tokenize clean/ -o tokens/ --tokenizer tokenizer.json --add-eos
+  weir tokenize clean/ -o tokens/ --tokenizer model/tokenizer.json --chat messages --mask assistant --memory 512MiB`,
+	}, &f, func() recipe.Stage { return recipe.Stage{Name: "tokenize", Tokenize: &t} })
+	fl := c.Flags()
+	fl.StringVar(&t.Tokenizer, "tokenizer", "", "a tokenizer.json")
+	fl.StringVar(&t.Text, "text", "", "column of texts (default text)")
+	fl.StringVar(&t.Chat, "chat", "", "column of messages: role and content")
+	fl.BoolVar(&t.Alpaca, "alpaca", false, "columns instruction, input and output")
+	fl.StringVar(&t.Tools, "tools", "", "column of tools, for --chat")
+	fl.StringVar(&t.Template, "template", "", "a .jinja file or a tokenizer_config.json (default the one beside the tokenizer)")
+	fl.StringVar(&t.TemplateName, "template-name", "", "which of several templates (default default)")
+	fl.StringVar(&t.Mask, "mask", "", "labels: of the assistant alone, or none (default assistant with --chat and --alpaca, else none)")
+	fl.BoolVar(&t.AddEOS, "add-eos", false, "put the end-of-sequence token behind every row")
+	fl.BoolVar(&t.AddSpecial, "add-special", false, "add the tokens of the tokenizer's post-processor, such as <s>")
+	fl.IntVar(&t.MaxLength, "max-length", 0, "cut rows behind so many tokens, and count them (default never)")
+	fl.StringSliceVar(&t.Keep, "keep", nil, "columns to pass through, names or globs")
+	return c
+}
+
+func (a *app) pack() *cobra.Command {
+	var f corpusFlags
+	var p recipe.Pack
+	c := a.command(&cobra.Command{
+		Use:   "pack PATH... -o DIR/ --length N",
+		Short: "Put rows of tokens together in rows of one length",
+		Long: `Pack makes rows of exactly --length tokens: input_ids, labels, position_ids that
+begin at 0 in every document, and cu_seqlens, where documents begin and end. No
+document is cut unless it alone is longer than a row; then as --long says.`,
+		Example: `  weir pack tokens/ -o packed/ --length 8192
+  weir pack tokens/ -o packed/ --length 2048 --method concat --pad 0`,
+	}, &f, func() recipe.Stage { return recipe.Stage{Name: "pack", Pack: &p} })
+	fl := c.Flags()
+	fl.IntVar(&p.Length, "length", 0, "tokens of a row")
+	fl.StringVar(&p.Method, "method", "", "best-fit, first-fit or concat (default best-fit)")
+	fl.StringVar(&p.Long, "long", "", "documents above --length: split, truncate or drop (default split)")
+	fl.IntVar(&p.Pad, "pad", 0, "the id that fills rows up")
+	return c
+}
+
 func (a *app) shuffle() *cobra.Command {
 	var f corpusFlags
 	c := a.command(&cobra.Command{

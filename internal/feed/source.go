@@ -73,7 +73,10 @@ func (l *loader) place(ctx context.Context, s Source) ([]string, error) {
 		return s.Paths, nil
 	}
 	want := s.Split
-	if want == "" {
+	switch {
+	case want == "" && len(m.Splits) == 1:
+		want = m.Splits[0].Name
+	case want == "":
 		want = defaultSplit
 	}
 	var names []string

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -79,6 +80,9 @@ func list(ctx context.Context, s store.Store, paths []string) ([]store.Object, e
 	seen := make(map[string]bool)
 	for _, p := range paths {
 		found, err := s.List(ctx, p)
+		if err == nil {
+			found, err = rowsOf(ctx, s, p, found)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -93,6 +97,29 @@ func list(ctx context.Context, s store.Store, paths []string) ([]store.Object, e
 		return nil, fmt.Errorf("%s: %w", strings.Join(paths, " "), store.ErrNotFound)
 	}
 	return out, nil
+}
+
+// madeBy is how the manifest of a dataset tells that weir wrote it.
+const madeBy = `"created_by": "weir`
+
+// rowsOf leaves out what is not rows of a directory that weir made: what lies
+// beside the directories of its splits.
+func rowsOf(ctx context.Context, s store.Store, dir string, found []store.Object) ([]store.Object, error) {
+	dir = strings.TrimRight(dir, "/") + "/"
+	i := slices.IndexFunc(found, func(o store.Object) bool { return o.URL == dir+"manifest.json" })
+	if i < 0 || len(found) == 1 {
+		return found, nil
+	}
+	head := make([]byte, min(256, found[i].Size))
+	r, err := s.Open(ctx, found[i])
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if err := r.ReadAt(ctx, head, 0); err != nil || !strings.Contains(string(head), madeBy) {
+		return found, err
+	}
+	return slices.DeleteFunc(found, func(o store.Object) bool { return !strings.Contains(strings.TrimPrefix(o.URL, dir), "/") }), nil
 }
 
 // Inspect describes a dataset. The smallest memory it tells counts what the Sink,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/weir-data/weir/internal/run/corpus"
+	"github.com/weir-data/weir/internal/stage/pack"
 )
 
 // Corpus gathers what is known of a run over a corpus. Line may be nil.
@@ -24,6 +25,33 @@ func Corpus(r corpus.Report, c corpus.Config, line *Timeline) Preparation {
 		p.Facts = append(p.Facts, Fact{"duplicates", fmt.Sprintf("%s of %s rows left out (%.1f%%)",
 			group(k.Rows-k.Distinct), group(k.Rows), 100*float64(k.Rows-k.Distinct)/float64(max(1, k.Rows)))})
 	}
+	if c.Tokenize != nil {
+		text := group(r.Tokens) + " made"
+		if r.Cut > 0 {
+			text += fmt.Sprintf("; %s cut behind %s tokens", plural(r.Cut, "row"), group(int64(c.Tokenize.MaxLength)))
+		}
+		p.Facts = append(p.Facts, Fact{"tokens", text})
+	}
+	if c.Pack != nil {
+		p.Facts = append(p.Facts, Fact{"packed", packed(r.Packed, c.Pack.Length)})
+	}
 	p.Splits = []Split{{Name: "data", Rows: r.Rows, Parts: r.Parts, Bytes: r.Bytes}}
 	return p
+}
+
+// packed says how documents fill rows.
+func packed(r pack.Report, length int) string {
+	text := fmt.Sprintf("%s in %s of %s tokens, %.2f%% full", plural(r.Documents, "document"), plural(r.Rows, "row"), group(int64(length)), 100*r.Fill(length))
+	for _, n := range []struct {
+		count int64
+		what  string
+	}{{r.Split, "split"}, {r.Truncated, "truncated"}, {r.Dropped, "dropped"}, {r.Empty, "empty"}} {
+		if n.count > 0 {
+			text += fmt.Sprintf("; %s %s", group(n.count), n.what)
+		}
+	}
+	if r.Lost > 0 {
+		text += fmt.Sprintf(" (%s tokens lost)", group(r.Lost))
+	}
+	return text
 }

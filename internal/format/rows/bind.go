@@ -13,6 +13,7 @@ import (
 // that the array of the parent refers to.
 type part struct {
 	n      int
+	first  int    // of lists: the element of the child that its rows are counted from
 	off    int    // bits before the first row in valid, and in values where those are bits
 	valid  []byte // nil: no nulls
 	values []byte // from the first row on; of text: the bytes
@@ -85,8 +86,8 @@ func (e *Encoder) bind(nd *node, d arrow.ArrayData, off, n int) bool {
 			}
 			from, count = off*nd.width, n*nd.width
 		case list:
-			// Rows of the child are counted from its first on.
-			from, count = 0, p.end(nd.width, n)
+			p.first = p.end(nd.width, 0)
+			from, count = p.first, p.end(nd.width, n)-p.first
 		}
 		if !e.bind(nd.kids[i], k, k.Offset()+from, count) {
 			return false
@@ -161,6 +162,15 @@ func (p *part) end(width, i int) int {
 		return int(arrow.GetData[int32](p.ends)[i])
 	}
 	return int(arrow.GetData[int64](p.ends)[i])
+}
+
+// below is where in the child the values of n lists from i on are.
+func (p *part) below(width, i, n int) (from, count int) {
+	if n == 0 {
+		return 0, 0
+	}
+	from = p.end(width, i)
+	return from - p.first, p.end(width, i+n) - from
 }
 
 // null says that row i is.

@@ -187,12 +187,8 @@ func (e *Encoder) bodySize(nd *node, i, n int) (size int) {
 			size += len(p.text(nd.width, i+k))
 		}
 	case list:
-		size = 4 * n
-		from, to := 0, 0
-		if n > 0 {
-			from, to = p.end(nd.width, i), p.end(nd.width, i+n)
-		}
-		return size + e.fullSize(nd.kids[0], from, to-from)
+		from, count := p.below(nd.width, i, n)
+		return 4*n + e.fullSize(nd.kids[0], from, count)
 	case vector:
 		return e.fullSize(nd.kids[0], i*nd.width, n*nd.width)
 	case record:
@@ -238,11 +234,8 @@ func (e *Encoder) putBody(dst []byte, nd *node, i, n int) []byte {
 		for k := range n {
 			binary.LittleEndian.PutUint32(dst[4*k:], uint32(p.end(nd.width, i+k+1)-p.end(nd.width, i+k)))
 		}
-		from, to := 0, 0
-		if n > 0 {
-			from, to = p.end(nd.width, i), p.end(nd.width, i+n)
-		}
-		return e.putFull(dst[4*n:], nd.kids[0], from, to-from)
+		from, count := p.below(nd.width, i, n)
+		return e.putFull(dst[4*n:], nd.kids[0], from, count)
 	case vector:
 		return e.putFull(dst, nd.kids[0], i*nd.width, n*nd.width)
 	case record:

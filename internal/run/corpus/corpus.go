@@ -23,6 +23,7 @@ import (
 	"github.com/weir-data/weir/internal/run"
 	"github.com/weir-data/weir/internal/spill"
 	"github.com/weir-data/weir/internal/stage/dedup"
+	"github.com/weir-data/weir/internal/stage/pack"
 	"github.com/weir-data/weir/internal/stage/shuffle"
 	"github.com/weir-data/weir/internal/store"
 )
@@ -40,8 +41,10 @@ type Config struct {
 	// Scratch is a directory on disk for what does not fit in memory.
 	Scratch string
 
-	Dedup   *Dedup // nil: duplicates stay
-	Shuffle bool
+	Dedup    *Dedup        // nil: duplicates stay
+	Tokenize *Tokenize     // nil: rows stay as they are
+	Pack     *pack.Options // nil: rows are not packed
+	Shuffle  bool
 
 	// Writer writes the parts. PartSize is the bytes of rows that a part is
 	// made of; 0: 256 MiB. RowGroup 0 is a 16th of the memory, but 1 MiB to
@@ -72,7 +75,10 @@ type Report struct {
 	Write    run.Report
 	Order    run.Report
 	Kept     *dedup.Kept // nil: duplicates were not looked for
-	Rows     int64       // written
+	Tokens   int64       // that were made
+	Cut      int64       // rows that were cut behind the most tokens that they may have
+	Packed   pack.Report
+	Rows     int64 // written
 	Bytes    int64
 	Parts    int64
 }
@@ -109,6 +115,10 @@ type state struct {
 	Skip int64 `json:"skip,omitempty"`
 	Row  int64 `json:"row,omitempty"`
 	Done int64 `json:"done,omitempty"`
+
+	Tokens int64       `json:"tokens,omitempty"`
+	Cut    int64       `json:"cut,omitempty"` // rows that were too long
+	Packed pack.Report `json:"packed"`
 
 	Partitions int            `json:"partitions,omitempty"`
 	Scattered  *shuffle.State `json:"scattered,omitempty"`
@@ -166,8 +176,7 @@ func plan(ctx context.Context, c Config) (*work, error) {
 		return nil, err
 	}
 	w.Run.Planned = w.reading
-	w.out = w.reading.Schema()
-	return w, nil
+	return w, w.schemas()
 }
 
 // needsScratch says that something may not fit in memory.
@@ -198,6 +207,7 @@ func (w *work) passes(ctx context.Context) (rep Report, err error) {
 	}
 	sum := w.data.Splits()[0]
 	rep.Rows, rep.Bytes, rep.Parts = sum.Rows, sum.Bytes, sum.Parts
+	rep.Tokens, rep.Cut, rep.Packed = w.state.Tokens, w.state.Cut, w.state.Packed
 	return rep, w.data.Finish(ctx, dataset.Ending{Schema: w.out})
 }
 

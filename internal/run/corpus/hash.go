@@ -62,7 +62,7 @@ type hashing struct {
 	keys   []dedup.Key
 	set    *dedup.Set
 	share  *mem.Budget // its
-	last   time.Time // of the last checkpoint
+	last   time.Time   // of the last checkpoint
 }
 
 // open takes up the set of a run that was ended.

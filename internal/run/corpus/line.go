@@ -10,14 +10,18 @@ import (
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/run"
 	"github.com/weir-data/weir/internal/stage/dedup"
+	"github.com/weir-data/weir/internal/stage/pack"
+	"github.com/weir-data/weir/internal/stage/tokenize"
 	"github.com/weir-data/weir/internal/stream"
 )
 
 const (
 	// lineRows is how many rows are dealt with at a time.
 	lineRows = 64 << 10
-	// lineBytes is what that takes: a place, a weight and a bit a row.
-	lineBytes = lineRows * (4 + 4 + 1)
+	// lineBytes is what that takes: two places, two weights and a bit a row.
+	lineBytes = lineRows * (4*4 + 1)
+	// bitsBytes is what the bits of the rows that are kept are read in.
+	bitsBytes = 1 << 20
 )
 
 // outlet is where rows go in the second pass.
@@ -41,7 +45,14 @@ func (w *work) write(ctx context.Context) (run.Report, error) {
 	if err != nil {
 		return run.Report{}, err
 	}
-	own := int64(lineBytes)
+	own := int64(lineBytes + bitsBytes)
+	if w.Tokenize != nil {
+		a, b := w.Tokenize.Memory()
+		least, most, own = least+a, most+b, own+w.Tokenize.held()
+	}
+	if w.Pack != nil {
+		least, most = least+leastPack, most+mostPack
+	}
 	share, c, err := w.divide(w.reading, "rows", least+own, most+own)
 	if err != nil {
 		return run.Report{}, err
@@ -63,34 +74,65 @@ func (w *work) write(ctx context.Context) (run.Report, error) {
 type line struct {
 	*work
 	ctx    context.Context
-	lease  *mem.Lease
+	leases []*mem.Lease
+	shares []*mem.Budget
 	keep   *dedup.Bits // nil: all rows are kept
 	bits   []uint64
 	rows   []int32
-	scale  *weight.Scales
+	all    []int32         // 0, 1, 2 and so on
+	tokens *tokenize.Stage // nil: rows stay as they are
+	packer *pack.Packer    // nil: rows are not packed
+	scale  *weight.Scales  // of rows before they are packed
 	weigh  []int32
+	packed *weight.Scales // of rows that are
+	heft   []int32
 	out    outlet
+
 	before stream.Cursor // where the batch begins
 	skip   int64         // rows to pass over
 	row    int64         // number of the next row
 	weight int64         // of the chapter
+	docs   state         // what was counted before
 }
 
 func (l *line) open(share *mem.Budget) error {
-	var err error
-	if l.lease, err = share.Acquire(l.ctx, lineBytes); err != nil {
+	lease, err := share.Acquire(l.ctx, lineBytes)
+	if err != nil {
 		return err
 	}
-	l.bits, l.rows, l.weigh = make([]uint64, lineRows/64), make([]int32, lineRows), make([]int32, lineRows)
-	l.scale = weight.New(l.reading.Schema(), l.work.out)
-	l.row = l.state.Row
+	l.leases = append(l.leases, lease)
+	l.bits, l.rows, l.all = make([]uint64, lineRows/64), make([]int32, lineRows), identity()
+	l.weigh, l.heft = make([]int32, lineRows), make([]int32, lineRows)
+	l.row, l.docs = l.state.Row, l.state
 	if l.Dedup != nil {
 		if l.keep, err = l.state.Kept.Open(l.ctx, l.scratch, share); err != nil {
 			return err
 		}
 	}
+	in := l.reading.Schema()
+	if l.Tokenize != nil {
+		if err := l.openTokens(share); err != nil {
+			return err
+		}
+		in = l.tokens.Schema()
+	}
+	if l.Pack != nil {
+		if err := l.openPack(share, in); err != nil {
+			return err
+		}
+	}
+	l.scale, l.packed = weight.New(in, in), weight.New(l.work.out, l.work.out)
 	l.out, err = l.openOutlet(l.ctx, share)
 	return err
+}
+
+// identity is 0, 1, 2 and so on.
+func identity() []int32 {
+	rows := make([]int32, lineRows)
+	for i := range rows {
+		rows[i] = int32(i)
+	}
+	return rows
 }
 
 // Write passes the rows of a batch on.
@@ -115,46 +157,55 @@ func (l *line) some(batch arrow.RecordBatch, from, n int64) error {
 	if err != nil {
 		return err
 	}
+	if l.tokens == nil {
+		err = l.take(rec, rows, rows, from)
+	} else {
+		err = l.encode(rec, rows, from)
+	}
+	l.row += n
+	return err
+}
+
+// take passes rows of rec on, which stem from rows behind so many of the batch.
+// Chapters end among them.
+func (l *line) take(rec arrow.RecordBatch, rows, stem []int32, from int64) error {
 	l.scale.Rows(l.weigh, rec)
 	start := 0
 	for i, r := range rows {
-		if l.weight += int64(l.weigh[r]); l.weight < l.Config.Write.PartSize {
+		if l.weight += l.heavy(l.weigh[r]); l.weight < l.Config.Write.PartSize {
 			continue
 		}
-		if err := l.out.add(rec, rows[start:i+1], l.weigh); err != nil {
+		if err := l.give(rec, rows[start:i+1]); err != nil {
 			return err
 		}
 		start = i + 1
-		if err := l.chapter(from+int64(r)+1, int64(r)+1); err != nil {
+		if err := l.chapter(from+int64(stem[i])+1, int64(stem[i])+1); err != nil {
 			return err
 		}
 	}
-	l.row += n
-	if start == len(rows) {
-		return nil
-	}
-	return l.out.add(rec, rows[start:], l.weigh)
+	return l.give(rec, rows[start:])
 }
 
 // chapter ends one, so many rows into the batch and behind those before.
 func (l *line) chapter(inBatch, more int64) error {
 	l.weight = 0
+	if err := l.flush(); err != nil {
+		return err
+	}
 	l.state.Skip, l.state.Row = inBatch, l.row+more
+	l.count()
 	return l.out.chapter(l.before)
 }
 
 // kept are those of the next n rows that are kept.
 func (l *line) kept(n int) ([]int32, error) {
-	rows := l.rows[:0]
 	if l.keep == nil {
-		for i := range n {
-			rows = append(rows, int32(i))
-		}
-		return rows, nil
+		return l.all[:n], nil
 	}
 	if err := l.keep.Read(l.row, n, l.bits); err != nil {
 		return nil, err
 	}
+	rows := l.rows[:0]
 	for i, word := range l.bits[:(n+63)/64] {
 		for ; word != 0; word &= word - 1 {
 			rows = append(rows, int32(64*i+bits.TrailingZeros64(word)))
@@ -164,17 +215,33 @@ func (l *line) kept(n int) ([]int32, error) {
 }
 
 // Close ends the last chapter.
-func (l *line) Close() error { return l.out.close() }
+func (l *line) Close() error {
+	if err := l.flush(); err != nil {
+		return err
+	}
+	l.count()
+	return l.out.close()
+}
 
 // Abort gives all memory back.
 func (l *line) Abort() {
 	if l.out != nil {
 		l.out.abort()
-		l.out = nil
 	}
 	if l.keep != nil {
 		l.keep.Close()
-		l.keep = nil
 	}
-	l.lease.Release()
+	if l.packer != nil {
+		l.packer.Close()
+	}
+	if l.tokens != nil {
+		l.tokens.Close()
+	}
+	for _, s := range l.shares {
+		s.Close()
+	}
+	for _, s := range l.leases {
+		s.Release()
+	}
+	l.out, l.keep, l.packer, l.tokens, l.shares, l.leases = nil, nil, nil, nil, nil, nil
 }

@@ -69,10 +69,7 @@ func (o *ordering) open() error {
 	if o.lease, err = o.shares[0].Acquire(o.ctx, 8*lineRows); err != nil {
 		return err
 	}
-	o.rows = make([]int32, lineRows)
-	for i := range o.rows {
-		o.rows[i] = int32(i)
-	}
+	o.rows = identity()
 	o.weigh, o.scale = make([]int32, lineRows), weight.New(o.out, o.out)
 	o.shelf, err = o.openShelf(o.ctx, o.shares[0])
 	return err

@@ -89,4 +89,3 @@ func TestDamagedHashesAreRefused(t *testing.T) {
 		}
 	}
 }
-

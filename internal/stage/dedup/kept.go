@@ -18,6 +18,8 @@ const keptName = "dedup-kept"
 type Kept struct {
 	Rows     int64 `json:"rows"`
 	Distinct int64 `json:"distinct"` // rows that are kept
+
+	Examples []Example `json:"examples,omitempty"` // as many as Config asked for
 }
 
 // Open reads the answer from scratch space, beginning with any row.

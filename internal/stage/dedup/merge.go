@@ -14,6 +14,8 @@ const (
 	keptBuffer  = 64 << 10
 	// mostAnswers is what is read at a time of a partition's answers.
 	mostAnswers = 16 << 10
+	// mostExamples bounds what examples take on the Go heap.
+	mostExamples = 1000
 )
 
 // merge puts the answers of the partitions together in the order of the rows.
@@ -32,7 +34,7 @@ func (s *Set) merge(ctx context.Context, answers *[parts]series) (*Kept, error) 
 		return nil, err
 	}
 	defer w.Discard()
-	out := &weave{out: w}
+	out := &weave{out: w, show: min(s.c.Examples, mostExamples)}
 	for p := range out.in {
 		out.in[p].scan = answers[p].scan(s.c.Scratch, s.arena, block.Bytes()[p*each:(p+1)*each])
 	}
@@ -61,7 +63,13 @@ func (s *Set) merge(ctx context.Context, answers *[parts]series) (*Kept, error) 
 	if err := w.Sync(); err != nil {
 		return nil, err
 	}
-	return &Kept{Rows: s.rows - s.before, Distinct: out.kept}, w.Close()
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	k := &Kept{Rows: s.rows - s.before, Distinct: out.kept}
+	block.Free()
+	k.Examples, err = s.examples(ctx, out.dropped)
+	return k, err
 }
 
 // weave deals the bits of partitions out to rows.
@@ -72,6 +80,10 @@ type weave struct {
 	acc  uint64 // bits that do not yet fill a word
 	have uint
 	kept int64
+
+	show    int     // rows to collect in dropped
+	dropped []int64 // the first rows that are not kept
+	done    int64   // rows of the words that were put
 }
 
 // skip takes the bits of rows that are not asked for.
@@ -98,7 +110,7 @@ func (v *weave) rows(order []byte) error {
 		in.now >>= 1
 		in.bits--
 		if have++; have == 64 {
-			if err := v.put(acc); err != nil {
+			if err := v.put(acc, 64); err != nil {
 				return err
 			}
 			acc, have = 0, 0
@@ -108,7 +120,14 @@ func (v *weave) rows(order []byte) error {
 	return nil
 }
 
-func (v *weave) put(word uint64) error {
+// put writes the bits of n rows.
+func (v *weave) put(word uint64, n int64) error {
+	for i := int64(0); i < n && len(v.dropped) < v.show; i++ {
+		if word>>i&1 == 0 {
+			v.dropped = append(v.dropped, v.done+i)
+		}
+	}
+	v.done += n
 	v.kept += int64(bits.OnesCount64(word))
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], word)
@@ -121,5 +140,5 @@ func (v *weave) end() error {
 	if v.have == 0 {
 		return nil
 	}
-	return v.put(v.acc)
+	return v.put(v.acc, int64(v.have))
 }

@@ -30,6 +30,9 @@ type Config struct {
 	Share   *mem.Budget // all of it may be used; at least Floor
 	Scratch *spill.Dir  // where keys go that find no room
 	Threads int         // that solve partitions; 0: one
+	// Examples is how many of the rows that are not kept are told with the row
+	// they equal, 1000 at most: the first ones.
+	Examples int
 }
 
 // Set takes the keys of rows in order and says which of them are the first of

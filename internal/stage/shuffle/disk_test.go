@@ -2,9 +2,13 @@ package shuffle_test
 
 import (
 	"errors"
+	"io"
+	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
+	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/spill"
 	"github.com/weir-data/weir/internal/spill/spilltest"
@@ -67,5 +71,52 @@ func TestEveryFailedCallOfTheDiskIsAnError(t *testing.T) {
 		ids, texts := readAll(t, c, st, budget)
 		check(t, 0, rec, ids, texts)
 		return
+	}
+}
+
+func TestDamagedScratchIsAnErrorOfTheData(t *testing.T) {
+	rec := numbered(500, 5)
+	defer rec.Release()
+	budget, dir := mem.New(8<<20), scratch(t)
+	c := shuffle.Config{Schema: rec.Schema(), Scratch: dir, Name: "rows", Partitions: 1}
+	s, err := shuffle.NewScatter(ctx, c, budget, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scatterAll(t, s, rec, 0, 500, 100)
+	st, err := s.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, _ := filepath.Glob(filepath.Join(dir.Path(), "*.spill"))
+	whole, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := shuffle.Open(c, st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, share := range []int64{8 << 20, 320 << 10} { // in memory, and scattered again
+		small := mem.New(share)
+		for at := 0; at < len(whole); at += 997 {
+			bad := slices.Clone(whole)
+			bad[at] ^= 0x10
+			if err := os.WriteFile(files[0], bad, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if in, err := p.Open(ctx, 0, 0, small); !errors.Is(err, format.ErrData) {
+				t.Fatalf("byte %d changed: %v, %v", at, in, err)
+			}
+		}
+		if err := os.WriteFile(files[0], whole[:len(whole)-1], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Open(ctx, 0, 0, small); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("a truncated file: %v", err)
+		}
+		if small.Leased() != 0 {
+			t.Errorf("%d bytes are still leased", small.Leased())
+		}
 	}
 }

@@ -98,13 +98,41 @@ func scatterHeap(f *rows.Form, partitions int) int64 {
 // the share cannot hold is mem.ErrTooSmall.
 func (s *Scatter) Add(ctx context.Context, rec arrow.RecordBatch, firstRow int64) error {
 	err := s.in.Open(rec)
-	for from, n := 0, int(rec.NumRows()); err == nil && from < n; {
-		var k int
-		k, err = s.deal(ctx, from, min(chunk, n-from), firstRow+int64(from))
-		from += k
+	if err == nil {
+		err = s.run(ctx, 0, int(rec.NumRows()), firstRow)
 	}
 	if err != nil {
 		return fmt.Errorf("shuffle: %w", err)
+	}
+	return nil
+}
+
+// AddRows is Add for those rows of rec that are named, which are numbered one after
+// the other.
+func (s *Scatter) AddRows(ctx context.Context, rec arrow.RecordBatch, rows []int32, firstRow int64) error {
+	err := s.in.Open(rec)
+	for len(rows) > 0 && err == nil {
+		n := 1
+		for n < len(rows) && rows[n] == rows[0]+int32(n) {
+			n++
+		}
+		err = s.run(ctx, int(rows[0]), n, firstRow)
+		rows, firstRow = rows[n:], firstRow+int64(n)
+	}
+	if err != nil {
+		return fmt.Errorf("shuffle: %w", err)
+	}
+	return nil
+}
+
+// run deals n rows of the record that follow each other.
+func (s *Scatter) run(ctx context.Context, from, n int, number int64) error {
+	for n > 0 {
+		k, err := s.deal(ctx, from, min(chunk, n), number)
+		if err != nil {
+			return err
+		}
+		from, n, number = from+k, n-k, number+int64(k)
 	}
 	return nil
 }
