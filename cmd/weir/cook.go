@@ -25,6 +25,7 @@ type cookFlags struct {
 	force  bool
 	quiet  bool
 	dry    bool
+	show   int // examples of duplicates
 	report string
 }
 

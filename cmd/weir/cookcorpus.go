@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,6 +21,9 @@ import (
 	"github.com/weir-data/weir/internal/watch"
 )
 
+// mostShown is how many duplicates can be shown.
+const mostShown = 1000
+
 // cookCorpus carries the recipe of a corpus out.
 func (a *app) cookCorpus(ctx context.Context, r *recipe.Recipe, read *readFlags, f *cookFlags) error {
 	show := &watch.Progress{Out: a.err, Width: func() int { w, _ := a.terminal(); return w }}
@@ -30,6 +34,9 @@ func (a *app) cookCorpus(ctx context.Context, r *recipe.Recipe, read *readFlags,
 	a.begin(&c.Run, f.quiet, show)
 	line := new(watch.Timeline)
 	c.Force = f.force
+	if c.Dedup != nil {
+		c.Dedup.Show = min(f.show, mostShown)
+	}
 	c.Run.Observe = watch.All(line.Observe, c.Run.Observe)
 	rep, err := corpus.Run(ctx, c)
 	show.Clear()
@@ -48,11 +55,7 @@ func (a *app) corpusConfig(r *recipe.Recipe, read *readFlags, show io.Writer) (c
 	if err != nil {
 		return corpus.Config{}, err
 	}
-	name := r.Write.Format
-	if name == "" {
-		name = "parquet"
-	}
-	writer, err := pickWriter(a.writers, name, r.Write.Path)
+	writer, err := pickWriter(a.writers, cmp.Or(r.Write.Format, "parquet"), r.Write.Path)
 	if err != nil {
 		return corpus.Config{}, r.Blame("write.format", err)
 	}
@@ -63,7 +66,7 @@ func (a *app) corpusConfig(r *recipe.Recipe, read *readFlags, show io.Writer) (c
 	for _, s := range r.Stages {
 		switch {
 		case s.Dedup != nil:
-			out.Dedup = &corpus.Dedup{By: s.Dedup.By, Normalize: s.Dedup.Normalize}
+			out.Dedup = &corpus.Dedup{By: s.Dedup.By, Normalize: s.Dedup.Normalize, Against: s.Dedup.Against, Save: s.Dedup.SaveHashes}
 		case s.Tokenize != nil:
 			if out.Tokenize, err = tokenizing(s.Tokenize, c.Options.Threads); err != nil {
 				return out, r.Blame("stages.tokenize", err)
@@ -168,6 +171,8 @@ func scratch(r *recipe.Recipe) string {
 	switch {
 	case r.Scratch != "":
 		return r.Scratch
+	case r.Write.Path == "":
+		return filepath.Join(os.TempDir(), fmt.Sprintf("weir-%d.scratch", os.Getpid()))
 	case !strings.Contains(r.Write.Path, "://"):
 		return strings.TrimRight(r.Write.Path, "/") + ".scratch"
 	}

@@ -18,6 +18,7 @@ type corpusFlags struct {
 	scratch                   string
 	seed                      uint64
 	print                     bool
+	counts                    bool // without -o something is told too
 }
 
 func (f *corpusFlags) add(a *app, c *cobra.Command) {
@@ -36,7 +37,7 @@ func (f *corpusFlags) add(a *app, c *cobra.Command) {
 
 // recipe is what the flags stand for, with these stages.
 func (f *corpusFlags) recipe(paths []string, stages ...recipe.Stage) (*recipe.Recipe, error) {
-	if f.output == "" {
+	if f.output == "" && !f.counts {
 		return nil, errors.New("say where to write with -o DIR/")
 	}
 	r := &recipe.Recipe{
@@ -78,17 +79,26 @@ func (a *app) dedup() *cobra.Command {
 	var f corpusFlags
 	var d recipe.Dedup
 	c := a.command(&cobra.Command{
-		Use:   "dedup PATH... -o DIR/",
+		Use:   "dedup PATH... [-o DIR/]",
 		Short: "Leave out rows that were there before",
 		Long: `Dedup keeps the first of all rows that agree in the columns of --by, in the order
 of the input. It keeps 16 bytes a row in memory; what does not fit goes to
-scratch files, one after the other, without changing the answer.`,
-		Example: `  weir dedup corpus/ -o clean/ --by text --memory 512MiB
+scratch files, one after the other, without changing the answer. Without -o it only
+counts.
+
+--save-hashes writes the keys of the rows that are kept to a file, 16 bytes each;
+--against takes such files of earlier runs, whose rows count as seen.`,
+		Example: `  weir dedup corpus/ --by text --show 20                    # how many, and which
+  weir dedup corpus/ -o clean/ --by text --memory 512MiB
   weir dedup s3://bucket/corpus/ -o clean/ --by messages,system --normalize --memory 128MiB --scratch /data/scratch`,
 	}, &f, func() recipe.Stage { return recipe.Stage{Name: "dedup", Dedup: &d} })
 	fl := c.Flags()
 	fl.StringSliceVar(&d.By, "by", nil, "columns that are compared, names or globs (default all)")
 	fl.BoolVar(&d.Normalize, "normalize", false, "texts that differ in case, white space or Unicode form only are the same")
+	fl.StringSliceVar(&d.Against, "against", nil, "files of hashes of earlier runs: their rows count as seen")
+	fl.StringVar(&d.SaveHashes, "save-hashes", "", "file for the hashes of the rows that are kept")
+	fl.IntVar(&f.show, "show", 0, "tell so many examples of what was left out")
+	f.counts = true
 	return c
 }
 

@@ -2,6 +2,8 @@ package watch
 
 import (
 	"fmt"
+	"strings"
+	"unicode"
 
 	"github.com/weir-data/weir/internal/run/corpus"
 	"github.com/weir-data/weir/internal/stage/pack"
@@ -16,7 +18,11 @@ func Corpus(r corpus.Report, c corpus.Config, line *Timeline) Preparation {
 	if c.Dedup != nil {
 		p.pass("hash", r.Hash)
 	}
-	p.pass("write", r.Write)
+	if c.Out == "" {
+		p.Output = "nothing was written: -o DIR/ writes the rows that are kept"
+	} else {
+		p.pass("write", r.Write)
+	}
 	if c.Shuffle {
 		p.pass("order", r.Order)
 	}
@@ -24,6 +30,9 @@ func Corpus(r corpus.Report, c corpus.Config, line *Timeline) Preparation {
 	if k := r.Kept; k != nil {
 		p.Facts = append(p.Facts, Fact{"duplicates", fmt.Sprintf("%s of %s rows left out (%.1f%%)",
 			group(k.Rows-k.Distinct), group(k.Rows), 100*float64(k.Rows-k.Distinct)/float64(max(1, k.Rows)))})
+	}
+	for _, e := range r.Examples {
+		p.Facts = append(p.Facts, Fact{"", fmt.Sprintf("row %s = %s: %s", group(e.Row), first(e.First), printed(e.Text))})
 	}
 	if c.Tokenize != nil {
 		text := group(r.Tokens) + " made"
@@ -34,6 +43,9 @@ func Corpus(r corpus.Report, c corpus.Config, line *Timeline) Preparation {
 	}
 	if c.Pack != nil {
 		p.Facts = append(p.Facts, Fact{"packed", packed(r.Packed, c.Pack.Length)})
+	}
+	if c.Out == "" {
+		return p
 	}
 	p.Splits = []Split{{Name: "data", Rows: r.Rows, Parts: r.Parts, Bytes: r.Bytes}}
 	return p
@@ -54,4 +66,22 @@ func packed(r pack.Report, length int) string {
 		text += fmt.Sprintf(" (%s tokens lost)", group(r.Lost))
 	}
 	return text
+}
+
+// first is the row that another one equals.
+func first(row int64) string {
+	if row < 0 {
+		return "one of an earlier run"
+	}
+	return "row " + group(row)
+}
+
+// printed is text that cannot harm a terminal.
+func printed(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
 }

@@ -14,6 +14,7 @@ package corpus
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -36,7 +37,7 @@ type Config struct {
 	Run run.Config
 	// Store is where Out lies.
 	Store store.ReadWriter
-	Out   string // a directory or prefix
+	Out   string // a directory or prefix; "": duplicates are counted and nothing is written
 	Force bool   // replaces a dataset or an unfinished run that is there
 	// Scratch is a directory on disk for what does not fit in memory.
 	Scratch string
@@ -65,6 +66,17 @@ type Config struct {
 type Dedup struct {
 	By        []string // columns that are compared; none: all
 	Normalize bool     // texts are compared without regard to case, spaces and Unicode form
+	// Against are files of keys of earlier runs, whose rows count as seen; Save
+	// is where those of this one go, a file on this machine; "": nowhere.
+	Against []string
+	Save    string
+	Show    int // so many examples of what was left out are told
+}
+
+// Example is a row that was left out, and the one that it equals.
+type Example struct {
+	Row, First int64  // First is -1: of an earlier run
+	Text       string // of the row
 }
 
 // Report is what a run did.
@@ -75,6 +87,7 @@ type Report struct {
 	Write    run.Report
 	Order    run.Report
 	Kept     *dedup.Kept // nil: duplicates were not looked for
+	Examples []Example   // of what was left out, as many as were asked for
 	Tokens   int64       // that were made
 	Cut      int64       // rows that were cut behind the most tokens that they may have
 	Packed   pack.Report
@@ -134,6 +147,9 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	w, err := plan(ctx, c)
 	if err != nil {
 		return Report{}, err
+	}
+	if c.Out == "" {
+		return w.look(ctx)
 	}
 	share, end, err := w.directory()
 	if err != nil {
@@ -196,7 +212,7 @@ func (w *work) passes(ctx context.Context) (rep Report, err error) {
 		w.from = &dataset.Resumed{Splits: w.data.Splits()}
 	}
 	if rep.Kept = w.state.Kept; w.from.Pass < passOrder {
-		if rep.Write, err = w.write(ctx); err != nil {
+		if rep.Write, rep.Examples, err = w.write(ctx); err != nil {
 			return rep, err
 		}
 	}
@@ -209,6 +225,22 @@ func (w *work) passes(ctx context.Context) (rep Report, err error) {
 	rep.Rows, rep.Bytes, rep.Parts = sum.Rows, sum.Bytes, sum.Parts
 	rep.Tokens, rep.Cut, rep.Packed = w.state.Tokens, w.state.Cut, w.state.Packed
 	return rep, w.data.Finish(ctx, dataset.Ending{Schema: w.out})
+}
+
+// look counts duplicates, and writes nothing.
+func (w *work) look(ctx context.Context) (rep Report, err error) {
+	if w.Dedup == nil {
+		return rep, format.Error(format.ErrUsage, "say where to write")
+	}
+	if w.scratch, err = spill.Open(w.Scratch); err != nil {
+		return rep, err
+	}
+	w.from = new(dataset.Resumed)
+	if rep.Hash, err = w.hash(ctx); err == nil && w.Dedup.Show > 0 {
+		rep.Write, rep.Examples, err = w.write(ctx)
+	}
+	rep.Kept = w.state.Kept
+	return rep, errors.Join(err, w.scratch.Clear())
 }
 
 // resume takes up the state of a run that was ended.
@@ -233,6 +265,9 @@ func (w *work) resume(ctx context.Context) error {
 
 // checkpoint notes how far the run is.
 func (w *work) checkpoint(ctx context.Context, c dataset.Checkpoint) error {
+	if w.data == nil {
+		return nil // nothing is written that could be gone on with
+	}
 	var err error
 	if c.State, err = w.encode(); err != nil {
 		return err

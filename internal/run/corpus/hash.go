@@ -1,12 +1,18 @@
 package corpus
 
 import (
+	"bufio"
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/weir-data/weir/internal/dataset"
+	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/run"
 	"github.com/weir-data/weir/internal/stage/dedup"
@@ -19,6 +25,8 @@ const (
 	hashRows  = 64 << 10
 	chunkRows = 4 << 10
 	keyBytes  = 16
+	// readBuffer is that of files of keys.
+	readBuffer = 256 << 10
 )
 
 // hash is the first pass: it finds out which rows are kept. It reads the columns
@@ -36,7 +44,7 @@ func (w *work) hash(ctx context.Context) (run.Report, error) {
 	if h.hasher, err = dedup.NewHasher(reading.Schema(), nil, dedup.HashOptions{Normalize: w.Dedup.Normalize}); err != nil {
 		return run.Report{}, err
 	}
-	share, c, err := w.divide(reading, "keys", dedup.Floor+hashRows*keyBytes, 1<<50)
+	share, c, err := w.divide(reading, "keys", dedup.Floor+hashRows*keyBytes+2*readBuffer, 1<<50)
 	if err != nil {
 		return run.Report{}, err
 	}
@@ -63,6 +71,7 @@ type hashing struct {
 	set    *dedup.Set
 	share  *mem.Budget // its
 	last   time.Time   // of the last checkpoint
+	save   *os.File    // of the keys, under a name of its own; nil: they are not saved
 }
 
 // open takes up the set of a run that was ended.
@@ -77,13 +86,36 @@ func (h *hashing) open(share *mem.Budget) error {
 	if h.share, err = share.Carve("set", share.Free()); err != nil {
 		return err
 	}
-	c := dedup.Config{Share: h.share, Scratch: h.scratch, Threads: threads}
-	if h.state.Set == nil {
-		h.set, err = dedup.Open(c)
-	} else {
+	c := dedup.Config{Share: h.share, Scratch: h.scratch, Threads: threads, Examples: h.Dedup.Show}
+	if h.state.Set != nil {
 		h.set, err = dedup.Resume(h.ctx, c, *h.state.Set)
+	} else if h.set, err = dedup.Open(c); err == nil {
+		err = h.earlier()
 	}
-	return err
+	if err != nil || h.Dedup.Save == "" {
+		return err
+	}
+	if h.save, err = os.CreateTemp(filepath.Dir(h.Dedup.Save), "."+filepath.Base(h.Dedup.Save)+".*"); err != nil {
+		return err
+	}
+	h.set.SaveHashes(h.hasher.Description(), h.save)
+	return nil
+}
+
+// earlier takes the keys of earlier runs.
+func (h *hashing) earlier() error {
+	for _, name := range h.Dedup.Against {
+		f, err := os.Open(name)
+		if err != nil {
+			return format.Error(format.ErrUsage, "against: %w", err)
+		}
+		err = h.set.Against(h.ctx, h.hasher.Description(), bufio.NewReaderSize(f, readBuffer))
+		f.Close()
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 func (h *hashing) close() {
@@ -94,6 +126,10 @@ func (h *hashing) close() {
 		h.pool.Close()
 	}
 	h.share.Close()
+	if h.save != nil {
+		h.save.Close()
+		os.Remove(h.save.Name()) // not there if all went well
+	}
 	h.lease.Release()
 }
 
@@ -136,6 +172,11 @@ func (h *hashing) Close() error {
 	kept, err := h.set.Finish(h.ctx)
 	if err != nil {
 		return err
+	}
+	if h.save != nil {
+		if err := errors.Join(h.save.Chmod(0o644), h.save.Sync(), os.Rename(h.save.Name(), h.Dedup.Save)); err != nil {
+			return err
+		}
 	}
 	h.state.Kept, h.state.Set = kept, nil
 	if err := h.checkpoint(h.ctx, dataset.Checkpoint{Pass: passWrite}); err != nil {

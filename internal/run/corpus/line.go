@@ -39,11 +39,11 @@ type outlet interface {
 }
 
 // write is the second pass.
-func (w *work) write(ctx context.Context) (run.Report, error) {
+func (w *work) write(ctx context.Context) (run.Report, []Example, error) {
 	l := &line{work: w, ctx: ctx, before: w.from.Cursor, skip: w.state.Skip}
 	least, most, err := w.outletMemory()
 	if err != nil {
-		return run.Report{}, err
+		return run.Report{}, nil, err
 	}
 	own := int64(lineBytes + bitsBytes)
 	if w.Tokenize != nil {
@@ -55,19 +55,20 @@ func (w *work) write(ctx context.Context) (run.Report, error) {
 	}
 	share, c, err := w.divide(w.reading, "rows", least+own, most+own)
 	if err != nil {
-		return run.Report{}, err
+		return run.Report{}, nil, err
 	}
 	defer share.Close()
 	defer c.Budget.Close()
 	if err := l.open(share); err != nil {
 		l.Abort()
-		return run.Report{}, err
+		return run.Report{}, nil, err
 	}
 	defer l.Abort()
 	c.From = w.from.Cursor
 	ready := run.Ready(l)
 	c.Sink = func(context.Context, *arrow.Schema) (run.Prepared, error) { return ready, nil }
-	return run.Scan(ctx, c)
+	rep, err := run.Scan(ctx, c)
+	return rep, l.shown.all(w.state.Kept), err
 }
 
 // line is the sink of the second pass.
@@ -93,6 +94,7 @@ type line struct {
 	row    int64         // number of the next row
 	weight int64         // of the chapter
 	docs   state         // what was counted before
+	shown  shown
 }
 
 func (l *line) open(share *mem.Budget) error {
@@ -108,6 +110,7 @@ func (l *line) open(share *mem.Budget) error {
 		if l.keep, err = l.state.Kept.Open(l.ctx, l.scratch, share); err != nil {
 			return err
 		}
+		l.shown.want(l.state.Kept, l.reading.Schema(), l.Dedup.By)
 	}
 	in := l.reading.Schema()
 	if l.Tokenize != nil {
@@ -157,6 +160,7 @@ func (l *line) some(batch arrow.RecordBatch, from, n int64) error {
 	if err != nil {
 		return err
 	}
+	l.shown.see(rec, l.row)
 	if l.tokens == nil {
 		err = l.take(rec, rows, rows, from)
 	} else {
