@@ -38,6 +38,14 @@ func (a *app) cookCorpus(ctx context.Context, r *recipe.Recipe, read *readFlags,
 		c.Dedup.Show = min(f.show, mostShown)
 	}
 	c.Run.Observe = watch.All(line.Observe, c.Run.Observe)
+	if f.dry {
+		p, err := corpus.Plan(ctx, c)
+		if err != nil {
+			return &runError{err}
+		}
+		_, err = io.WriteString(a.out, watch.PlannedCorpus(p))
+		return err
+	}
 	rep, err := corpus.Run(ctx, c)
 	show.Clear()
 	if err == nil {
@@ -67,6 +75,11 @@ func (a *app) corpusConfig(r *recipe.Recipe, read *readFlags, show io.Writer) (c
 		switch {
 		case s.Dedup != nil:
 			out.Dedup = &corpus.Dedup{By: s.Dedup.By, Normalize: s.Dedup.Normalize, Against: s.Dedup.Against, Save: s.Dedup.SaveHashes}
+			sum, err := sumFiles(s.Dedup.Against...)
+			if err != nil {
+				return out, r.Blame("stages.dedup.against", err)
+			}
+			out.Recipe += sum
 		case s.Tokenize != nil:
 			if out.Tokenize, err = tokenizing(s.Tokenize, c.Options.Threads); err != nil {
 				return out, r.Blame("stages.tokenize", err)
@@ -154,12 +167,16 @@ func sumFiles(names ...string) (string, error) {
 		if name == "" {
 			continue
 		}
-		data, err := os.ReadFile(name)
+		f, err := os.Open(name)
 		if err != nil {
 			return "", err
 		}
 		sum := parts.NewSum()
-		sum.Write(data)
+		_, err = io.Copy(sum, f)
+		f.Close()
+		if err != nil {
+			return "", err
+		}
 		fmt.Fprintf(&b, "# %s: %s\n", name, sum)
 	}
 	return b.String(), nil

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/run"
 	"github.com/weir-data/weir/internal/run/corpus"
 	"github.com/weir-data/weir/internal/stage/pack"
 )
@@ -84,4 +86,34 @@ func printed(text string) string {
 		}
 		return unicode.ReplacementChar
 	}, text)
+}
+
+// PlannedCorpus is what a run over a corpus would do, for people.
+func PlannedCorpus(p corpus.Planned) string {
+	var b strings.Builder
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "%-11s%s\n", name, fmt.Sprintf(format, args...))
+	}
+	rows := "rows not known before reading"
+	if p.Source.Rows >= 0 {
+		rows = plural(p.Source.Rows, "row")
+	}
+	line("reads", "%s: %s, %s of %s, %s", strings.Join(p.Paths, " "), rows, plural(int64(p.Source.Objects), "file"), p.Format, plural(int64(p.Columns), "column"))
+	line("", "%s stored%s", decimal(p.Source.Bytes), inMemory(p.Source.InMemory))
+	line("memory", "--memory %s: %s for the program, %s for the directory, the rest for data; %s", mem.Flag(p.Memory),
+		mem.Format(run.Base), mem.Format(p.Directory), plural(int64(p.Threads), "thread"))
+	for i, pass := range p.Passes {
+		line(fmt.Sprintf("%d %s", i+1, pass.Name), "%s beside reading, of which it needs %s", mem.Format(pass.Holds), mem.Format(pass.Least))
+		switch {
+		case pass.Scratch < 0:
+			line("", "scratch files in %s, of a size not known before the rows are", p.Scratch)
+		case pass.Scratch > 0:
+			line("", "scratch files in %s, %s at most", p.Scratch, decimal(pass.Scratch))
+		}
+	}
+	if p.Out != "" {
+		line("writes", "%s", p.Out)
+	}
+	line("dry run", "nothing was written")
+	return b.String()
 }

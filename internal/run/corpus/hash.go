@@ -27,6 +27,8 @@ const (
 	keyBytes  = 16
 	// readBuffer is that of files of keys.
 	readBuffer = 256 << 10
+	// hashLeast is what the first pass cannot do without beside reading.
+	hashLeast = dedup.Floor + hashRows*keyBytes + 2*readBuffer
 )
 
 // hash is the first pass: it finds out which rows are kept. It reads the columns
@@ -44,7 +46,7 @@ func (w *work) hash(ctx context.Context) (run.Report, error) {
 	if h.hasher, err = dedup.NewHasher(reading.Schema(), nil, dedup.HashOptions{Normalize: w.Dedup.Normalize}); err != nil {
 		return run.Report{}, err
 	}
-	share, c, err := w.divide(reading, "keys", dedup.Floor+hashRows*keyBytes+2*readBuffer, 1<<50)
+	share, c, err := w.divide(reading, "keys", hashLeast, 1<<50)
 	if err != nil {
 		return run.Report{}, err
 	}
@@ -53,6 +55,11 @@ func (w *work) hash(ctx context.Context) (run.Report, error) {
 	defer h.close()
 	if err := h.open(share); err != nil {
 		return run.Report{}, err
+	}
+	if rows := reading.Info().Rows; rows > 0 && w.state.Set == nil {
+		if err := w.scratch.Check(dedup.Scratch(rows)); err != nil {
+			return run.Report{}, err
+		}
 	}
 	c.From = w.from.Cursor
 	ready := run.Ready(h)

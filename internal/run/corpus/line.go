@@ -41,19 +41,11 @@ type outlet interface {
 // write is the second pass.
 func (w *work) write(ctx context.Context) (run.Report, []Example, error) {
 	l := &line{work: w, ctx: ctx, before: w.from.Cursor, skip: w.state.Skip}
-	least, most, err := w.outletMemory()
+	least, most, err := w.writeMemory()
 	if err != nil {
 		return run.Report{}, nil, err
 	}
-	own := int64(lineBytes + bitsBytes)
-	if w.Tokenize != nil {
-		a, b := w.Tokenize.Memory()
-		least, most, own = least+a, most+b, own+w.Tokenize.held()
-	}
-	if w.Pack != nil {
-		least, most = least+leastPack, most+mostPack
-	}
-	share, c, err := w.divide(w.reading, "rows", least+own, most+own)
+	share, c, err := w.divide(w.reading, "rows", least, most)
 	if err != nil {
 		return run.Report{}, nil, err
 	}
@@ -69,6 +61,23 @@ func (w *work) write(ctx context.Context) (run.Report, []Example, error) {
 	c.Sink = func(context.Context, *arrow.Schema) (run.Prepared, error) { return ready, nil }
 	rep, err := run.Scan(ctx, c)
 	return rep, l.shown.all(w.state.Kept), err
+}
+
+// writeMemory is what the second pass cannot do without beside reading, and what
+// makes it faster.
+func (w *work) writeMemory() (least, most int64, err error) {
+	if least, most, err = w.outletMemory(); err != nil {
+		return 0, 0, err
+	}
+	own := int64(lineBytes + bitsBytes)
+	if w.Tokenize != nil {
+		a, b := w.Tokenize.Memory()
+		least, most, own = least+a, most+b, own+w.Tokenize.held()
+	}
+	if w.Pack != nil {
+		least, most = least+leastPack, most+mostPack
+	}
+	return least + own, most + own, nil
 }
 
 // line is the sink of the second pass.

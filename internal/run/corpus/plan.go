@@ -1,0 +1,93 @@
+package corpus
+
+import (
+	"context"
+
+	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/stage/dedup"
+	"github.com/weir-data/weir/internal/stage/shuffle"
+)
+
+// Planned is what Run would do.
+type Planned struct {
+	Paths     []string
+	Format    string
+	Source    format.Info
+	Columns   int
+	Memory    int64 // --memory
+	Directory int64 // of it, for the directory's own files and the program
+	Threads   int
+	Out       string
+	Scratch   string
+	Passes    []PlannedPass
+}
+
+// PlannedPass is one of the passes, in their order.
+type PlannedPass struct {
+	Name    string // hash, write or order
+	Least   int64  // what it cannot do without beside reading, bytes
+	Holds   int64  // what it gets
+	Scratch int64  // bytes on disk at most; -1: not known before the rows are
+}
+
+// Plan says what Run would do and refuses what Run would refuse, with the same
+// error, but reads no rows and writes nothing.
+func Plan(ctx context.Context, c Config) (Planned, error) {
+	w, err := plan(ctx, c)
+	if err != nil {
+		return Planned{}, err
+	}
+	info := w.reading.Info()
+	p := Planned{Paths: c.Run.Paths, Format: w.reading.Format(), Source: info, Columns: w.reading.Schema().NumFields(),
+		Memory: c.Run.Memory, Directory: w.besides(), Threads: max(1, c.Run.Options.Threads), Out: c.Out}
+	if w.needsScratch() {
+		p.Scratch = c.Scratch
+	}
+	_, end, err := w.directory()
+	if err != nil {
+		return p, err
+	}
+	defer end()
+	if w.Dedup != nil {
+		pass := PlannedPass{Name: "hash", Least: hashLeast, Scratch: -1}
+		if info.Rows >= 0 {
+			pass.Scratch = dedup.Scratch(info.Rows)
+		}
+		if err := p.add(w, pass, 1<<50); err != nil {
+			return p, err
+		}
+	}
+	if c.Out == "" {
+		return p, nil
+	}
+	least, most, err := w.writeMemory()
+	if err != nil {
+		return p, err
+	}
+	if err := p.add(w, PlannedPass{Name: "write", Least: least}, most); err != nil || !w.Shuffle {
+		return p, err
+	}
+	last := &p.Passes[len(p.Passes)-1]
+	layout, err := shuffle.Plan(shuffle.Input{Schema: w.out, Bytes: info.InMemory, Rows: info.Rows}, last.Holds, orders)
+	if err != nil {
+		return p, err
+	}
+	last.Scratch = layout.Scratch
+	if least, most, err = w.shelfMemory(); err == nil {
+		p.Passes = append(p.Passes, PlannedPass{Name: "order", Least: least, Holds: min(most, w.Run.Budget.Limit())})
+	}
+	return p, err
+}
+
+// add adds a pass, or refuses it as Run would.
+func (p *Planned) add(w *work, pass PlannedPass, most int64) error {
+	share, c, err := w.divide(w.reading, pass.Name, pass.Least, most)
+	if err != nil {
+		return err
+	}
+	pass.Holds = share.Limit()
+	c.Budget.Close()
+	share.Close()
+	p.Passes = append(p.Passes, pass)
+	return nil
+}
