@@ -51,14 +51,11 @@ type ordering struct {
 
 // open divides the budget: the shelf's, and one for each partition in memory.
 func (o *ordering) open() error {
-	least, most, err := o.shelfMemory()
+	size, each, err := o.orderShares()
 	if err != nil {
 		return err
 	}
-	least, most = least+8*lineRows, most+8*lineRows
 	budget := o.Run.Budget
-	size := least + max(0, min(most-least, (budget.Free()-least)/4))
-	each := (budget.Free() - size) / orders
 	for _, n := range []int64{size, each, each} {
 		s, err := budget.Carve("ordering", n)
 		if err != nil {
@@ -73,6 +70,19 @@ func (o *ordering) open() error {
 	o.weigh, o.scale = make([]int32, lineRows), weight.New(o.out, o.out)
 	o.shelf, err = o.openShelf(o.ctx, o.shares[0])
 	return err
+}
+
+// orderShares is what the third pass has for its shelf, and for each partition in
+// memory.
+func (w *work) orderShares() (shelf, each int64, err error) {
+	least, most, err := w.shelfMemory()
+	if err != nil {
+		return 0, 0, err
+	}
+	least, most = least+8*lineRows, most+8*lineRows
+	rest := w.Run.Budget.Limit() - least
+	shelf = least + max(0, min(most-least, rest/4))
+	return shelf, (w.Run.Budget.Limit() - shelf) / orders, nil
 }
 
 // all writes all partitions that are left.

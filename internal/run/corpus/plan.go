@@ -5,7 +5,6 @@ import (
 
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/stage/dedup"
-	"github.com/weir-data/weir/internal/stage/shuffle"
 )
 
 // Planned is what Run would do.
@@ -68,7 +67,7 @@ func Plan(ctx context.Context, c Config) (Planned, error) {
 		return p, err
 	}
 	last := &p.Passes[len(p.Passes)-1]
-	layout, err := shuffle.Plan(shuffle.Input{Schema: w.out, Bytes: info.InMemory, Rows: info.Rows}, last.Holds, orders)
+	layout, err := w.layout(last.Holds)
 	if err != nil {
 		return p, err
 	}

@@ -41,8 +41,7 @@ func (w *work) openOutlet(ctx context.Context, share *mem.Budget) (outlet, error
 	}
 	s := &scattered{work: w, ctx: ctx, last: time.Now()}
 	if w.state.Partitions == 0 {
-		info := w.reading.Info()
-		layout, err := shuffle.Plan(shuffle.Input{Schema: w.out, Bytes: info.InMemory, Rows: info.Rows}, share.Free(), orders)
+		layout, err := w.layout(share.Free())
 		if err != nil {
 			return nil, err
 		}
@@ -59,6 +58,21 @@ func (w *work) openOutlet(ctx context.Context, share *mem.Budget) (outlet, error
 	return s, nil
 }
 
+// layout is how rows are shuffled by a second pass with such a share: into
+// partitions that fit what the third one has, too.
+func (w *work) layout(share int64) (shuffle.Layout, error) {
+	_, each, err := w.orderShares()
+	if err != nil {
+		return shuffle.Layout{}, err
+	}
+	info := w.reading.Info()
+	in := shuffle.Input{Schema: w.out, Bytes: info.InMemory, Rows: info.Rows}
+	if w.Tokenize != nil || w.Pack != nil {
+		in.Rows = -1
+	}
+	return shuffle.Plan(in, min(share, orders*each), orders)
+}
+
 // shuffling is what both halves of the shuffle have in common.
 func (w *work) shuffling() shuffle.Config {
 	return shuffle.Config{Schema: w.out, Seed: w.Seed, Scratch: w.scratch, Name: "rows", Partitions: w.state.Partitions, Threads: max(1, w.Run.Options.Threads)}
@@ -73,20 +87,10 @@ type scattered struct {
 }
 
 func (s *scattered) add(rec arrow.RecordBatch, rows, _ []int32) error {
-	for len(rows) > 0 {
-		n := 1
-		for n < len(rows) && rows[n] == rows[0]+int32(n) {
-			n++
-		}
-		run := rec.NewSlice(int64(rows[0]), int64(rows[0])+int64(n))
-		err := s.to.Add(s.ctx, run, s.state.Done)
-		run.Release()
-		if err != nil {
-			return err
-		}
-		s.state.Done += int64(n)
-		rows = rows[n:]
+	if err := s.to.AddRows(s.ctx, rec, rows, s.state.Done); err != nil {
+		return err
 	}
+	s.state.Done += int64(len(rows))
 	return nil
 }
 
