@@ -242,11 +242,12 @@ def test_report_says_who_waited_and_the_log_warns(
     assert 0 < report.first <= report.waited <= report.seconds and report.slow in ("reading", "making batches", "the model")
     assert str(report).startswith("epoch 0: the model waited ") and "\n" not in str(report)
     assert not caplog.records  # of a moment nothing is said
-    loader._meter.began -= 2
+    meter = loader._meter
+    meter.began = meter.ended - 2 - 100 * meter.waited
     with caplog.at_level(logging.WARNING, "weir"):
         loader._ended(0)
         assert not caplog.records
-        loader._meter.waited += 1
+        meter.waited += (meter.ended - meter.began) / 2
         loader._ended(0)
     assert ["the model waited 5" in r.getMessage() for r in caplog.records] == [True]
 

@@ -102,6 +102,59 @@ def test_fixed_size_lists_are_matrices(tmp_path: Path) -> None:
     assert first(tmp_path / "points.arrow").tolist() == [[i, i, i + 1] for i in range(8)]
 
 
+def pixels(width: int, kind: pa.DataType, *, nulls: bool) -> pa.Array:
+    """Fixed-size lists; some are null, and some of their values, if nulls are wanted."""
+    numbers = np.random.default_rng(width).integers(0, 200, (ROWS, width)).tolist()
+    if nulls:
+        numbers = [None if i % 7 == 3 else [None if v % 11 == 5 else v for v in row] for i, row in enumerate(numbers)]
+    if kind == pa.bool_():
+        numbers = [row and [None if v is None else v > 99 for v in row] for row in numbers]
+    return pa.array(numbers, pa.list_(kind, width))
+
+
+WRITINGS: dict[str, dict[str, Any]] = {
+    "usual": {},
+    "plain": {"compression": "none", "use_dictionary": False},
+    "pages": {"data_page_version": "2.0", "compression": "zstd", "data_page_size": 300, "write_batch_size": 7},
+    "short": {"use_dictionary": False, "data_page_size": 1000, "write_batch_size": 50, "row_group_size": 20},
+}
+
+
+@pytest.mark.parametrize("how", WRITINGS)
+@pytest.mark.parametrize("nulls", [False, True])
+def test_fixed_size_lists_of_parquet_are_what_pyarrow_reads(tmp_path: Path, how: str, nulls: bool) -> None:
+    kinds = [pa.uint8(), pa.int64(), pa.float32(), pa.float64(), pa.bool_(), pa.timestamp("us")]
+    columns = {f"{kind} {width}": pixels(width, kind, nulls=nulls) for kind in kinds for width in (1, 3, 200, 3072)}
+    pq.write_table(pa.table(columns), tmp_path / "x.parquet", **WRITINGS[how])
+    want = pq.read_table(tmp_path / "x.parquet")
+    for batch_size in (50_000, 7):
+        got = pa.Table.from_batches(list(weir.scan(tmp_path / "x.parquet", batch_size=batch_size, memory=MEMORY)))
+        assert [(f.name, f.type) for f in got.schema] == [(f.name, f.type) for f in want.schema]
+        for name in want.column_names:
+            assert got[name].combine_chunks().equals(want[name].combine_chunks()), name
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_fixed_size_lists_of_parquet_are_features(tmp_path: Path, shuffle: bool) -> None:
+    image, scale = pixels(300, pa.uint8(), nulls=False), pixels(2, pa.float64(), nulls=True)
+    table = pa.table({"y": range(ROWS), "image": image, "scale": scale})
+    pq.write_table(table, tmp_path / "x.parquet", row_group_size=15)
+    wide = np.array(image.to_pylist(), np.float32)
+    gaps = np.array([[np.nan if v is None else v for v in row or [None] * 2] for row in scale.to_pylist()], np.float32)
+    options = {"memory": MEMORY, "batch_size": 8, "output": "numpy", "shuffle": shuffle, "window": "4KiB"}
+    with weir.loader(tmp_path / "x.parquet", features=["image", "scale"], label="y", **options) as loader:
+        seen = []
+        for x, y in loader:
+            assert x.shape == (len(y), 302) and x.dtype == np.float32 and x.flags.c_contiguous
+            np.testing.assert_array_equal(x, np.hstack([wide, gaps])[y])
+            seen += y.tolist()
+    assert sorted(seen) == list(range(ROWS))
+    with weir.loader(tmp_path / "x.parquet", columns=["image", "y"], **options) as loader:
+        for batch in loader:
+            assert batch["image"].dtype == np.uint8
+            np.testing.assert_array_equal(batch["image"], wide[batch["y"]])
+
+
 def test_lists_are_padded(mixed: Path) -> None:
     batch = first(mixed, columns=["tokens"], pad={"tokens": {"length": 5, "fill": -1}})
     assert batch["tokens"].tolist() == [row + [-1] * (5 - len(row)) for row in LISTS[:8]]

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import os
 import random
 import signal
-import subprocess
-import sys
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from loading import PACKAGE, child, children, dataset, epoch, flat, ids, load, weir
+from loading import child, children, dataset, epoch, flat, ids, load, weir
 from processes import alive, gone
 
-ROWS = 20_000
-KILLS = 100
+ROWS = 5_000
+KILLS = 160  # of children, and as many of their parents
+ORDER: dict[str, Any] = {"shuffle": True, "window": "64KiB", "batch_size": 10}
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return dataset(tmp_path_factory.mktemp("data") / "data", ROWS, group=500, features=4)
+    return dataset(tmp_path_factory.mktemp("data") / "data", ROWS, group=200, features=4)
 
 
 @pytest.fixture
@@ -31,74 +35,97 @@ def loader(data: Path) -> weir.Loader:
         yield made
 
 
+class Expected:
+    """The ids that come, epoch after epoch, if nothing happens."""
+
+    def __init__(self, data: Path) -> None:
+        self.loader = load(data, **ORDER)
+        self.ids: list[int] = []
+        self.seen = 0
+
+    def see(self, some: list[int]) -> None:
+        """Some ids were seen, behind those that were seen before."""
+        end = self.seen + len(some)
+        while len(self.ids) < end:
+            self.ids += flat(epoch(self.loader))
+        assert some == self.ids[self.seen : end]
+        self.seen = end
+
+
+def kill_child(loader: weir.Loader) -> None:
+    """Kills the process behind a loader as soon as there is one."""
+    while True:
+        with contextlib.suppress(AttributeError):  # none has been started
+            process = loader._transport._child._process
+            if process.poll() is None:
+                process.kill()
+                return
+        time.sleep(0.001)
+
+
 def test_killed_children_cost_no_sample(data: Path) -> None:
-    loader = load(data, shuffle=True, window="64KiB", batch_size=10)
-    order = flat(epoch(loader))
-    chance = random.Random(1)
-    loader.set_epoch(0)
-    seen: list[int] = []
-    kills = 0
-    while len(seen) < ROWS:
-        until = len(seen) + 10 * chance.randrange(6)
-        try:
-            for batch in loader:
-                seen += ids(batch)
-                if len(seen) >= until and kills < KILLS:
-                    kills += 1
-                    until = ROWS
-                    os.kill(child(loader), signal.SIGKILL)
-        except weir.Error as error:
-            assert "was killed by SIGKILL" in str(error)
+    """While they start, between batches and epochs, and while the state is taken or loaded."""
+    expected, chance = Expected(data), random.Random(1)
+    loader = load(data, **ORDER)
+    for _ in range(KILLS):
+        killer = threading.Timer(chance.uniform(0, 0.04), kill_child, [loader])
+        killer.start()
+        with pytest.raises(weir.Error, match="was killed by SIGKILL"):
             loader.load_state_dict(loader.state_dict())
-    assert kills == KILLS and seen == order
+            while True:
+                for batch in loader:
+                    expected.see(ids(batch))
+        killer.join()
+    assert expected.seen > ROWS
+    expected.loader.close()
     loader.close()
     assert not children()
 
 
-TRAIN = """
-import json, os, sys, time
-sys.path[:0] = sys.argv[1:3]
-from loading import child, ids, load
-path, log = sys.argv[3:]
-loader = load(path, shuffle=True, window="64KiB", batch_size=100)
-lines = open(log).read().splitlines() if os.path.exists(log) else []
-if lines:
-    state = json.loads(lines[-1])["state"]
-    if state["epoch"]:
-        raise SystemExit  # killed between its last line and its end
-    loader.load_state_dict(state)
-with open(log, "a", buffering=1) as out:
-    for batch in loader:
-        out.write(json.dumps({"ids": ids(batch), "state": loader.state_dict(), "child": child(loader)}) + "\\n")
-        time.sleep(0.002)  # whoever kills it is slow
-    out.write(json.dumps({"ids": [], "state": loader.state_dict(), "child": child(loader)}) + "\\n")
-"""
+def train(data: Path, log: Path, state: dict[str, Any] | None) -> None:
+    """Goes on where the state says, and writes down what it has seen, until it is killed."""
+    loader = load(data, **ORDER)
+    if state:
+        loader.load_state_dict(state)
+    with log.open("a", buffering=1) as out:
+        while True:
+            for batch in loader:
+                out.write(json.dumps([ids(batch), loader.state_dict()]) + "\n")
 
 
-def test_killed_parents_cost_no_sample_and_leave_no_process(data: Path, tmp_path: Path, loader: weir.Loader) -> None:
-    order = flat(epoch(loader))
-    chance = random.Random(2)
+def forked(f: Callable[..., None], *args: Any) -> int:
+    """The process in which f runs."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            f(*args)
+        finally:
+            os._exit(1)
+    return pid
+
+
+def test_killed_parents_cost_no_sample_and_leave_no_process(data: Path, tmp_path: Path) -> None:
+    expected, chance = Expected(data), random.Random(2)
     log = tmp_path / "log"
-    lines = 0
-    for run in range(100):
-        until = chance.randrange(1, 20) if run < 8 else ROWS
-        with subprocess.Popen([sys.executable, "-c", TRAIN, str(PACKAGE), str(Path(__file__).parent), str(data), str(log)]) as process:
-            while process.poll() is None:
-                if log.exists() and log.read_text().count("\n") >= lines + until:
-                    process.send_signal(signal.SIGKILL)
-                    break
-        whole, _, rest = log.read_text().rpartition("\n")
-        log.write_text(whole + "\n")  # a line that was cut off was never written, for those who go on
-        entries = [json.loads(line) for line in whole.splitlines()]
-        assert gone(entries[-1]["child"])
-        lines = len(entries)
-        if process.returncode == 0:
-            assert not rest
-            break
-    else:
-        pytest.fail("it never came to its end")
-    seen = flat(entry["ids"] for entry in entries)
-    assert run >= 8 and seen == order
+    log.touch()
+    state, end = None, 0
+    for _ in range(KILLS):
+        pid = forked(train, data, log, state)
+        time.sleep(chance.uniform(0, 0.08))
+        os.kill(pid, signal.SIGSTOP)  # it starts no more processes while those that it has are counted
+        left = children(pid)
+        os.kill(pid, signal.SIGKILL)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
+        assert all(map(gone, left))
+        written = log.read_bytes()[end:].rpartition(b"\n")
+        end += len(written[0] + written[1])
+        os.truncate(log, end)  # a line that was cut off was never written, for those who go on
+        for line in written[0].splitlines():
+            some, state = json.loads(line)
+            expected.see(some)
+    assert expected.seen > ROWS
+    expected.loader.close()
+    assert not children()
 
 
 def test_opening_and_closing_leaves_nothing(data: Path) -> None:

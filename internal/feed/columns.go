@@ -4,14 +4,11 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/weir-data/weir/internal/feed/order"
 	"github.com/weir-data/weir/internal/feed/tensor"
 	"github.com/weir-data/weir/internal/feed/wire"
 	"github.com/weir-data/weir/internal/mem"
-	"github.com/weir-data/weir/internal/stream"
 )
 
 // records is a window as Arrow records.
@@ -125,90 +122,4 @@ func (f *frames) describe(t tensor.Taken) (wire.Layout, error) {
 	}
 	f.known[key] = l
 	return l, err
-}
-
-// keep copies a record into memory of share.
-func keep(rec arrow.RecordBatch, share *mem.Budget) (arrow.RecordBatch, error) {
-	size := 0
-	for _, c := range rec.Columns() {
-		size += sizeOf(c.Data())
-	}
-	block, ok := share.TryMap(max(size, 8))
-	if !ok {
-		return nil, noRoom(share, size)
-	}
-	slab := stream.NewSlab(block)
-	defer slab.Release()
-	k := &keeper{slab: slab, ram: block.Bytes()}
-	cols := make([]arrow.Array, rec.NumCols())
-	for i, c := range rec.Columns() {
-		d := k.data(c.Data())
-		cols[i] = array.MakeFromData(d)
-		d.Release()
-	}
-	out := array.NewRecordBatch(rec.Schema(), cols, rec.NumRows())
-	for _, c := range cols {
-		c.Release()
-	}
-	return out, nil
-}
-
-const alignment = 64
-
-func aligned(n int) int { return (n + alignment - 1) &^ (alignment - 1) }
-
-// sizeOf is the bytes that the buffers of an array take.
-func sizeOf(d arrow.ArrayData) int {
-	n := 0
-	for _, b := range d.Buffers() {
-		if b != nil {
-			n += aligned(b.Len())
-		}
-	}
-	for _, c := range d.Children() {
-		n += sizeOf(c)
-	}
-	if d.DataType().ID() == arrow.DICTIONARY {
-		n += sizeOf(d.Dictionary())
-	}
-	return n
-}
-
-// keeper copies buffers one behind the other.
-type keeper struct {
-	slab *stream.Slab
-	ram  []byte
-}
-
-func (k *keeper) data(d arrow.ArrayData) arrow.ArrayData {
-	buffers := make([]*memory.Buffer, len(d.Buffers()))
-	for i, b := range d.Buffers() {
-		if b == nil {
-			continue
-		}
-		n := copy(k.ram, b.Bytes())
-		buffers[i] = k.slab.Buffer(k.ram[:n:n])
-		k.ram = k.ram[aligned(n):]
-	}
-	children := make([]arrow.ArrayData, len(d.Children()))
-	for i, c := range d.Children() {
-		children[i] = k.data(c)
-	}
-	var out arrow.ArrayData
-	if d.DataType().ID() == arrow.DICTIONARY {
-		dict := k.data(d.Dictionary())
-		out = array.NewDataWithDictionary(d.DataType(), d.Len(), buffers, d.NullN(), d.Offset(), dict.(*array.Data))
-		dict.Release()
-	} else {
-		out = array.NewData(d.DataType(), d.Len(), buffers, children, d.NullN(), d.Offset())
-	}
-	for _, b := range buffers {
-		if b != nil {
-			b.Release()
-		}
-	}
-	for _, c := range children {
-		c.Release()
-	}
-	return out
 }

@@ -19,6 +19,7 @@ import (
 type index struct {
 	units []order.Unit
 	seeks []seek
+	exact bool // the format begins at any row
 }
 
 // seek is a place where reading can begin.
@@ -48,6 +49,7 @@ func newIndex(ctx context.Context, r *run.Reading, share *mem.Budget) (*index, e
 
 // take makes units of groups.
 func (x *index) take(groups []format.Group) {
+	x.exact = true
 	row := int64(0)
 	for _, g := range groups {
 		x.add(row, g.Rows)
@@ -107,5 +109,9 @@ func (x *index) weigh(r *run.Reading) {
 // find is where to begin to read row, and the rows to pass over.
 func (x *index) find(row int64) (at stream.Cursor, skip int64) {
 	i := sort.Search(len(x.seeks), func(i int) bool { return x.seeks[i].row > row }) - 1
-	return x.seeks[i].at, row - x.seeks[i].row
+	at, skip = x.seeks[i].at, row-x.seeks[i].row
+	if x.exact {
+		at.Row, skip = at.Row+skip, 0
+	}
+	return at, skip
 }

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import warnings
 import weakref
+from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ._output import Form
-from ._transport import Batch
+from ._transport import Batch, HeldError
 
 Take = Callable[[], Batch | None]
 
@@ -61,7 +62,10 @@ def pinned(take: Take, form: Form) -> Callable[[], Taken | None]:
 
 
 class Gpu:
-    """Copies batches to a GPU from the shared memory they lie in, on a stream of its own. That memory is pinned once for all of them."""
+    """Copies batches to a GPU from the shared memory they lie in, on a stream of its own. That memory is pinned once for all of them.
+
+    Nobody waits for a copy: the batch is held here until a later look finds that it is done.
+    """
 
     def __init__(self, device: Any) -> None:
         import numpy  # noqa: PLC0415 - only where it is wanted
@@ -74,14 +78,32 @@ class Gpu:
         self._device = torch.device("cuda", self._index)
         self._stream = torch.cuda.Stream(self._device)
         self._pinned: Callable[[], Any] = lambda: None  # a weak reference to the shared memory that is
+        self._flying: deque[tuple[Any, Batch]] = deque()  # what is being copied, each with the event of its end
+        self._events: list[Any] = []  # to be used again
 
     def copy(self, batch: Batch) -> tuple[Any, Any]:
-        """All bytes of a batch on the GPU, from the moment of the event on; until then the batch must be held."""
+        """All bytes of a batch on the GPU, from the moment of the event on, which is good until the next look."""
         if self._pinned() is not batch._map:
             self._pin(batch._map)
+        done = self._events.pop() if self._events else self._torch.cuda.Event()
         with self._torch.cuda.stream(self._stream):
             there = self._torch.from_numpy(self._bytes(batch)).to(self._device, non_blocking=True)
-            return there, self._stream.record_event()
+            done.record(self._stream)
+        self._flying.append((done, batch))
+        return there, done
+
+    def look(self, most: int) -> bool:
+        """Lets go of batches that are copied, and waits until at most so many are not; False: there was nothing to let go of."""
+        before = len(self._flying)
+        while self._flying:
+            done, _ = self._flying[0]
+            if not done.query():
+                if len(self._flying) <= most:
+                    break
+                done.synchronize()
+            self._events.append(done)
+            self._flying.popleft()
+        return len(self._flying) < before
 
     def hand_over(self, there: Any, done: Any) -> None:
         """Lets the model's stream use a copy, without waiting for it here."""
@@ -94,10 +116,21 @@ class Gpu:
         runtime = self._torch.cuda.cudart()
         self._pinned = weakref.ref(memory)
         if int(runtime.cudaHostRegister(memory.address, memory.size, 0)) == 0:
-            weakref.finalize(memory, runtime.cudaHostUnregister, memory.address).atexit = False
+            weakref.finalize(memory, _unpin, runtime, memory.address, self._stream).atexit = False
             return
         with contextlib.suppress(RuntimeError):
             self._torch.zeros(1, device=self._device)  # CUDA tells the next caller, whoever that is, of the error
+
+
+def _unpin(runtime: Any, address: int, stream: Any) -> None:
+    """The memory at an address goes away, if need be after the last copy from it."""
+    with contextlib.suppress(RuntimeError):  # in a forked process there is no GPU
+        stream.synchronize()
+    runtime.cudaHostUnregister(address)
+
+
+FLYING = 2  # copies at a time; more would take room from the batches that are made ahead
+ROOMY = 5  # batches in the shared memory, from which on two may be on their way
 
 
 class Ahead:
@@ -114,11 +147,13 @@ class Ahead:
             raise now
         batch, there, done = now
         if batch is None:
+            self._gpu.look(0)
             return None
         given = taken(batch, self._form(batch, there))
         self._gpu.hand_over(there, done)
-        done.synchronize()  # it was copied while the model worked
+        roomy = batch._map.size >= ROOMY * batch.nbytes
         del batch, now
+        self._gpu.look(FLYING - 1 if roomy else 0)
         try:
             self._next = self._copy()
         except Exception as error:  # it belongs to the next batch, not to this one
@@ -126,5 +161,10 @@ class Ahead:
         return given
 
     def _copy(self) -> tuple[Batch | None, Any, Any]:
-        batch = self._take()
+        try:
+            batch = self._take()
+        except HeldError:
+            if not self._gpu.look(0):
+                raise
+            batch = self._take()
         return (None, None, None) if batch is None else (batch, *self._gpu.copy(batch))

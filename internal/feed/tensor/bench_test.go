@@ -177,3 +177,71 @@ func BenchmarkTake(b *testing.B) {
 		})
 	}
 }
+
+// pixels is a record of fixed-size lists, as images are.
+func pixels(typ arrow.DataType, rows, width int) arrow.RecordBatch {
+	ram := make([]byte, rows*width*typ.(arrow.FixedWidthDataType).Bytes())
+	for i := range ram {
+		ram[i] = byte(i*i>>3) & 0x3f
+	}
+	values := array.NewData(typ, rows*width, []*memory.Buffer{nil, memory.NewBufferBytes(ram)}, nil, 0, 0)
+	list := arrow.FixedSizeListOf(int32(width), typ)
+	a := array.MakeFromData(array.NewData(list, rows, []*memory.Buffer{nil}, []arrow.ArrayData{values}, 0, 0))
+	return array.NewRecordBatch(arrow.NewSchema([]arrow.Field{{Name: "pixels", Type: list}}, nil), []arrow.Array{a}, int64(rows))
+}
+
+// BenchmarkPixels: what a batch is made of, by its bytes.
+func BenchmarkPixels(b *testing.B) {
+	const rows, width = 64, 3 * 224 * 224
+	for _, typ := range []arrow.DataType{arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Uint8} {
+		rec := pixels(typ, rows, width)
+		b.Run(typ.Name()+"-matrix", func(b *testing.B) {
+			l, err := Plan(rec.Schema(), Spec{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			s, err := l.NewStore(make([]byte, l.StoreSize(rows)), rows)
+			if err != nil {
+				b.Fatal(err)
+			}
+			clear(s.x)
+			done := perCPU(b, l.BatchSize(rows))
+			for b.Loop() {
+				if err := l.Fill(s, 0, rec); err != nil {
+					b.Fatal(err)
+				}
+			}
+			done()
+		})
+		b.Run(typ.Name()+"-columns", func(b *testing.B) {
+			f, err := Choose(rec.Schema(), Selection{Tensors: true})
+			if err != nil {
+				b.Fatal(err)
+			}
+			w, err := f.Open([]arrow.RecordBatch{rec})
+			if err != nil {
+				b.Fatal(err)
+			}
+			order := make([]int32, rows)
+			for i, r := range rand.Perm(rows) {
+				order[i] = int32(r)
+			}
+			t := f.NewTaker()
+			var ram []byte
+			done := perCPU(b, rows*width*typ.(arrow.FixedWidthDataType).Bytes())
+			for b.Loop() {
+				n, err := t.Measure(Piece{Window: w, Rows: order})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if ram == nil {
+					ram = make([]byte, n)
+				}
+				if _, err := t.Take(ram); err != nil {
+					b.Fatal(err)
+				}
+			}
+			done()
+		})
+	}
+}

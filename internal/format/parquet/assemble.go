@@ -45,6 +45,10 @@ func (a *assembler) node(n *meta.Node, at level) (arrow.ArrayData, error) {
 		return a.leaf(&a.regions[a.next-1])
 	case meta.StructKind:
 		return a.structure(n, at)
+	case meta.ListKind:
+		if n.Size > 0 {
+			return a.fixedList(n)
+		}
 	}
 	return a.list(n, at)
 }
@@ -161,6 +165,23 @@ func (a *assembler) list(n *meta.Node, at level) (arrow.ArrayData, error) {
 		buffers[0] = a.slab.Buffer(valid[:(slots+7)/8])
 	}
 	return wrap(n.Field.Type, slots, nulls, buffers, children), nil
+}
+
+// fixedList makes the array of a column of fixed-size lists.
+func (a *assembler) fixedList(n *meta.Node) (arrow.ArrayData, error) {
+	r := &a.regions[a.next]
+	a.next++
+	values, err := a.leaf(r)
+	if err != nil {
+		return nil, err
+	}
+	buffers, nulls := []*memory.Buffer{nil}, 0
+	if r.absent > 0 {
+		if nulls = a.rows - countBits(r.there, 0, a.rows); nulls > 0 {
+			buffers[0] = a.slab.Buffer(r.there[:(a.rows+7)/8])
+		}
+	}
+	return wrap(n.Field.Type, a.rows, nulls, buffers, []arrow.ArrayData{values}), nil
 }
 
 // takeUpper cuts size bytes off the room for lists and structs, zeroed.

@@ -29,7 +29,7 @@ func (l *leaf) decodeChunks(ctx context.Context, w *worker, r *region, n int) er
 			if done {
 				continue
 			}
-			if err := l.refill(); err != nil {
+			if err := l.refill(pendSize); err != nil {
 				return err
 			}
 		}
@@ -99,14 +99,14 @@ func (l *leaf) constantRun(r *region, n int) (full, done bool, err error) {
 	return got < want, true, nil
 }
 
-// refill decodes the next levels of the page.
-func (l *leaf) refill() error {
+// refill decodes the next levels of the page, at most n or pendSize.
+func (l *leaf) refill(n int) error {
 	if l.def == nil {
 		ram := make([]byte, 2*pendSize)
 		l.rep, l.def = ram[:pendSize], ram[pendSize:]
 	}
 	p := l.page
-	l.at, l.n = 0, min(pendSize, p.left)
+	l.at, l.n = 0, min(n, pendSize, p.left)
 	if l.MaxRep > 0 {
 		if err := fillHybrid(&p.rep, l.rep[:l.n]); err != nil {
 			l.n = 0

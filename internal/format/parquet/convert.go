@@ -83,8 +83,17 @@ func int32Target(typ arrow.DataType) target {
 // narrow keeps the low bytes of four.
 func narrow(width int) convert {
 	return func(dst, src []byte, n int) error {
-		for i := range n {
-			copy(dst[i*width:(i+1)*width], src[i*4:])
+		from := view[uint32](src)[:n]
+		if width == 1 {
+			dst = dst[:n]
+			for i, x := range from {
+				dst[i] = byte(x)
+			}
+			return nil
+		}
+		to := view[uint16](dst)[:n]
+		for i, x := range from {
+			to[i] = uint16(x)
 		}
 		return nil
 	}

@@ -160,7 +160,7 @@ func same(all []*meta.Node, schema *arrow.Schema) ([]*meta.Node, error) {
 		}
 		n := list[0]
 		byName[f.Name] = list[1:]
-		if !arrow.TypeEqual(n.Field.Type, f.Type) {
+		if !arrow.TypeEqual(n.Field.Type, f.Type) && !n.Become(f.Type) {
 			return nil, damaged("column %q is %s, in the first file it is %s", f.Name, n.Field.Type, f.Type)
 		}
 		out = append(out, n)

@@ -13,7 +13,10 @@ func (g *group) extents(out []extent, n int) int {
 		e := extent{entries: n}
 		est := &g.s.estimates[i]
 		c := &g.carried[i]
-		if l.MaxRep > 0 {
+		switch {
+		case l.every > 0:
+			e.entries = n * l.every
+		case l.MaxRep > 0:
 			per := est.entries
 			if per == 0 {
 				per = float64(l.chunk.Values) / float64(max(1, g.s.groupRows))
@@ -60,8 +63,11 @@ func (g *group) fit(out []extent, n int) (rows, total int) {
 // leastExtent is room for what is carried over and a short row.
 func leastExtent(l *leaf, n int, carried *region) extent {
 	e := extent{entries: max(n, carried.entries)}
-	if l.MaxRep > 0 {
-		e.entries = max(n, carried.entries) + 16
+	switch {
+	case l.every > 0:
+		e.entries = max(n*l.every, carried.entries)
+	case l.MaxRep > 0:
+		e.entries += 16
 	}
 	if l.shape == byteShape {
 		e.data = carried.col.end + 256
@@ -84,7 +90,7 @@ func (g *group) squeeze(out []extent, total int) int {
 	total = 0
 	for i, l := range g.leaves {
 		e := leastExtent(l, 1, &g.carried[i])
-		if l.MaxRep > 0 {
+		if l.MaxRep > 0 && l.every == 0 {
 			e.entries += int(float64(max(0, out[i].entries-e.entries)) * share)
 		}
 		if l.shape == byteShape {

@@ -32,8 +32,9 @@ func chunkIn(t testing.TB, data []byte) source {
 func someLeaves(f testing.TB) []*leafPlan {
 	d := newDice(1)
 	var out []*leafPlan
-	for _, rec := range []arrow.RecordBatch{flatTable(d, 1), nestedTable(d, 1)} {
-		ds := &dataset{src: sourceOf(write(f, rec, layout{decimals: true}))}
+	_, fixed := fixedTable(1, 1, 0, layout{})
+	for _, data := range [][]byte{write(f, flatTable(d, 1), layout{decimals: true}), write(f, nestedTable(d, 1), layout{}), fixed(f)} {
+		ds := &dataset{src: sourceOf(data)}
 		file, err := ds.open(context.Background(), 0, mem.New(1<<30), new(stream.Waits))
 		if err != nil {
 			f.Fatal(err)
@@ -120,13 +121,13 @@ func FuzzPage(f *testing.F) {
 // sameRegion compares what is valid in two regions.
 func sameRegion(t *testing.T, a, b *region) {
 	t.Helper()
-	if a.entries != b.entries || a.slots != b.slots || a.rows != b.rows || a.nulls != b.nulls {
+	if a.entries != b.entries || a.slots != b.slots || a.rows != b.rows || a.nulls != b.nulls || a.absent != b.absent {
 		t.Fatalf("whole: %d entries, %d slots, %d rows, %d nulls; streamed: %d, %d, %d, %d",
 			a.entries, a.slots, a.rows, a.nulls, b.entries, b.slots, b.rows, b.nulls)
 	}
 	l := a.leaf
 	for i := range a.slots {
-		if l.MaxDef > 0 {
+		if l.slotNull {
 			if bitAt(a.valid, i) != bitAt(b.valid, i) {
 				t.Fatalf("slot %d: validity differs", i)
 			}
@@ -160,6 +161,8 @@ func FuzzScan(f *testing.F) {
 			column{"c", d.values(arrow.BinaryTypes.String, false, 12), false})
 		f.Add(write(f, rec, layout{codec: codec, v2: i == 1, dict: i > 0, group: 7}))
 		f.Add(write(f, numbers(9, "x"), layout{codec: codec, v2: i == 2}))
+		_, fixed := fixedTable(1, 5, 0.3, layout{codec: codec, v2: i == 1, group: 3})
+		f.Add(fixed(f))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, opt := range []format.Options{{}, {Threads: 2, BatchRows: 3}} {

@@ -126,6 +126,9 @@ func (g *group) next(ctx context.Context, limit int) (arrow.RecordBatch, error) 
 		return nil, err
 	}
 	defer sl.Release()
+	for _, l := range g.leaves {
+		l.first = g.s.groupRows - g.rows
+	}
 	err = g.s.pool.Each(len(g.leaves), func(i int, w *worker) error {
 		return g.at(i, g.leaves[i].decode(ctx, w, &regions[i], n))
 	})
@@ -209,7 +212,10 @@ func (g *group) grow(ctx context.Context, sl *slab, regions []region, n int) (in
 func (g *group) enlarge(ctx context.Context, sl *slab, r *region) error {
 	l := r.leaf
 	entries, data := r.cap, len(r.col.data)
-	if r.entries == r.cap {
+	switch {
+	case l.every > 0:
+		entries = r.entries + l.every
+	case r.entries == r.cap:
 		entries = 2*r.cap + pendSize
 	}
 	if r.col.wants > len(r.col.data)-r.col.end {

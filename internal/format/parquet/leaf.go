@@ -31,6 +31,9 @@ type leaf struct {
 	// Levels that were decoded but not used: rep[at:n], def[at:n].
 	rep, def []byte
 	at, n    int
+	step     int // with every: how many are decoded next
+
+	first int64 // row of the row group that a region begins with
 }
 
 // close gives all memory back.
@@ -87,6 +90,9 @@ func (l *leaf) move(p *page) {
 
 // decode fills r until it has n whole rows or is full.
 func (l *leaf) decode(ctx context.Context, w *worker, r *region, n int) error {
+	if l.every > 0 {
+		return l.decodeRows(ctx, w, r, n)
+	}
 	if l.MaxRep == 0 && l.shape != byteShape {
 		return l.decodeFlat(ctx, w, r, n)
 	}

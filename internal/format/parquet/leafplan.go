@@ -18,6 +18,9 @@ type leafPlan struct {
 	keepRep  bool
 	lists    int // lists and structs above whose arrays are made from this leaf's levels
 	structs  int
+	every    int  // values of a row, of columns of fixed-size lists; else 0
+	slotNull bool // a slot can be null
+	rowNull  bool // with every: a row can be
 }
 
 // planLeaves prepares the leaves of the chosen columns, in file order.
@@ -32,6 +35,9 @@ func planLeaves(columns []*meta.Node) ([]*leafPlan, error) {
 				return damaged("column %q: %w", n.Leaf.Path, err)
 			}
 			l.slotDef, l.lists, l.structs = slotDef, lists, structs
+			if n.Parent != nil && n.Parent.Size > 0 {
+				l.fix(n.Parent)
+			}
 			out = append(out, l)
 			return nil
 		case meta.ListKind, meta.MapKind:
@@ -77,5 +83,15 @@ func planLeaf(leaf *meta.Leaf) (*leafPlan, error) {
 		defWidth: uint(bits.Len16(uint16(leaf.MaxDef))),
 		keepDef:  nested && leaf.MaxDef > 0,
 		keepRep:  leaf.MaxRep > 0,
+		slotNull: leaf.MaxDef > 0,
 	}, nil
+}
+
+// fix plans for lists that all have one size: where a row's values lie needs
+// no levels.
+func (l *leafPlan) fix(list *meta.Node) {
+	l.every = list.Size
+	l.keepDef, l.keepRep, l.lists = false, false, 0
+	l.slotNull = l.MaxDef > list.ElemDef
+	l.rowNull = list.Def > 0
 }

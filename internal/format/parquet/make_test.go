@@ -2,11 +2,13 @@ package parquet
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
 	pq "github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
@@ -25,6 +27,7 @@ type layout struct {
 	group    int64 // rows
 	decimals bool  // stored as integers where they fit
 	int96    bool
+	remark   *arrow.Schema // in the footer
 }
 
 func (l layout) String() string {
@@ -74,6 +77,9 @@ func write(t testing.TB, rec arrow.RecordBatch, l layout) []byte {
 	if rec.NumRows() > 0 {
 		err = w.Write(rec)
 	}
+	if err == nil && l.remark != nil {
+		err = w.AppendKeyValueMetadata("ARROW:schema", remark(t, l.remark))
+	}
 	if err == nil {
 		err = w.Close()
 	}
@@ -81,6 +87,16 @@ func write(t testing.TB, rec arrow.RecordBatch, l layout) []byte {
 		t.Fatalf("%s: %v", l, err)
 	}
 	return buf.Bytes()
+}
+
+// remark is a schema as Arrow writers leave it in the footer.
+func remark(t testing.TB, s *arrow.Schema) string {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := ipc.NewWriter(&buf, ipc.WithSchema(s)).Close(); err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(buf.Bytes())
 }
 
 // table makes one record of columns of one length.

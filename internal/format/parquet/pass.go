@@ -11,8 +11,12 @@ import (
 // these say how many rows a page has, the rest by decoding.
 func (g *group) pass(ctx context.Context, n int64) error {
 	for i, l := range g.leaves {
-		left, err := l.jump(ctx, g.s.pool.Own(), n)
-		if err == nil {
+		var err error
+		if per := int64(l.every); per > 0 && l.chunk.Values == g.s.groupRows*per {
+			err = l.seek(ctx, g.s.pool.Own(), n*per)
+		} else if left, e := l.jump(ctx, g.s.pool.Own(), n); e != nil {
+			err = e
+		} else {
 			err = g.discard(ctx, l, left)
 		}
 		if err != nil {
@@ -55,8 +59,11 @@ func (g *group) discard(ctx context.Context, l *leaf, n int64) error {
 	}
 	half := g.s.slabSize / 2 &^ 63
 	e := extent{entries: pendSize}
-	for e.entries > 1 && e.size(l.leafPlan) > half/2 {
-		e.entries /= 2
+	if l.every > 0 {
+		e.entries = max(1, pendSize/l.every) * l.every
+	}
+	for e.entries > max(1, l.every) && e.size(l.leafPlan) > half/2 {
+		e.entries = max(e.entries/2, l.every)
 	}
 	if l.shape == byteShape {
 		e.data = max(0, half-e.size(l.leafPlan))
@@ -86,6 +93,7 @@ func (g *group) discard(ctx context.Context, l *leaf, n int64) error {
 				return err
 			}
 		}
+		l.first += int64(r.rows)
 		if n -= int64(r.rows); n == 0 {
 			return nil
 		}

@@ -109,8 +109,12 @@ func (d *dataset) survey(ctx context.Context, f *file) (group int, most int64, e
 			need += loose(f.leaves[i], c)
 			size := arrowSize(f.leaves[i], c)
 			inMemory += size
-			if l := f.leaves[i]; l.MaxRep > 0 && l.shape != byteShape {
+			l := f.leaves[i]
+			if l.MaxRep > 0 && l.shape != byteShape && l.every == 0 {
 				d.lists += size
+			}
+			if err := l.checkCount(c.Values, rows); err != nil {
+				return 0, 0, fmt.Errorf("parquet: %s: row group %d, column %q: %w", f.name, g, l.Path, err)
 			}
 			d.info.Bytes += c.Compressed
 			if c.Values > 0 && size/c.Values > slabFloor/8 {
@@ -172,6 +176,9 @@ func (d *dataset) measure(ctx context.Context, i, g int, budget *mem.Budget, wai
 		giant += need.giant
 		d.needs.each[f.leaves[j].Path] = n
 		per := float64(c.Values) / float64(max(1, groupRows(f, g)))
+		if n := f.leaves[j].every; n > 0 {
+			per = float64(n)
+		}
 		one += regionsFor(f.leaves[j], c, 1.25*per)
 		some += regionsFor(f.leaves[j], c, minRows*per)
 	}
@@ -183,6 +190,9 @@ func (d *dataset) measure(ctx context.Context, i, g int, budget *mem.Budget, wai
 // regionsFor is the bytes of a region for that many entries of a chunk.
 func regionsFor(l *leafPlan, c *meta.Chunk, entries float64) int64 {
 	e := min(int(entries), int(c.Values)) + 16
+	if l.every > 0 {
+		e = (e - 16 + l.every - 1) / l.every * l.every // whole rows, at least one
+	}
 	data := 0
 	if l.shape == byteShape {
 		data = min(int(float64(e)*float64(c.Uncompressed)/float64(c.Values)), slabFloor)

@@ -20,6 +20,7 @@ type dice struct {
 	nulls float64 // share of nulls, at every level that may be null
 	kinds int     // number of different values; 0: any
 	long  int     // strings are up to that long; 0: 12
+	size  int     // lists are that long; 0: of any length
 	run   int     // values stay the same for up to that many; 0: no
 	last  uint64
 	left  int
@@ -100,6 +101,12 @@ func (d *dice) one(b array.Builder, nullable bool) {
 		for range d.length() {
 			d.one(b.ValueBuilder(), elem.Nullable)
 		}
+	case *array.FixedSizeListBuilder:
+		b.Append(true)
+		typ := b.Type().(*arrow.FixedSizeListType)
+		for range typ.Len() {
+			d.one(b.ValueBuilder(), typ.ElemField().Nullable)
+		}
 	case *array.MapBuilder:
 		b.Append(true)
 		for range d.length() {
@@ -126,6 +133,9 @@ func oneNaN(v float64) float64 {
 
 // length is that of a list: many are empty, few are long.
 func (d *dice) length() int {
+	if d.size > 0 {
+		return d.size
+	}
 	switch d.IntN(10) {
 	case 0, 1:
 		return 0

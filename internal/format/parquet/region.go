@@ -16,6 +16,7 @@ type region struct {
 	valid []byte // a bit a slot, if the leaf can be null
 	fixed []byte // leaf.width bytes a slot, for fixedShape
 	bits  []byte // a bit a slot, for bitShape
+	there []byte // a bit a row that is not null, if leaf.rowNull
 	col   byteColumn
 	upper []byte // room for the arrays of the lists and structs this leaf describes
 
@@ -24,6 +25,7 @@ type region struct {
 	entries int
 	slots   int
 	nulls   int // slots that are null
+	absent  int // rows that are, by there
 	starts  int // rows begun
 	rows    int // rows that are whole
 }
@@ -37,8 +39,11 @@ func regionSize(l *leafPlan, n, data int) int {
 	if l.keepRep {
 		size += align(n)
 	}
-	if l.MaxDef > 0 {
+	if l.slotNull {
 		size += align(n/8 + slack)
+	}
+	if l.rowNull {
+		size += align(n/l.every/8 + slack)
 	}
 	switch l.shape {
 	case fixedShape:
@@ -70,9 +75,13 @@ func newRegion(l *leafPlan, n, data int, ram []byte) region {
 	if l.keepRep {
 		r.rep = take(n)
 	}
-	if l.MaxDef > 0 {
+	if l.slotNull {
 		r.valid = take(n/8 + slack)
 		clear(r.valid)
+	}
+	if l.rowNull {
+		r.there = take(n/l.every/8 + slack)
+		clear(r.there)
 	}
 	switch l.shape {
 	case fixedShape:
@@ -95,6 +104,9 @@ func (r *region) cut(n int) (entries, slots int) {
 	l := r.leaf
 	if l.MaxRep == 0 {
 		return n, n
+	}
+	if l.every > 0 {
+		return n * l.every, n * l.every
 	}
 	if n >= r.starts {
 		return r.entries, r.slots
@@ -142,6 +154,9 @@ func (r *region) carry(from *region, rows int) {
 	copy(r.rep, from.rep[min(entry, len(from.rep)):][:min(r.entries, len(r.rep))])
 	if r.valid != nil {
 		r.nulls = n - orBits(r.valid, 0, from.valid, slot, n)
+	}
+	if r.there != nil {
+		r.absent = r.rows - orBits(r.there, 0, from.there, rows, r.rows)
 	}
 	switch r.leaf.shape {
 	case fixedShape:

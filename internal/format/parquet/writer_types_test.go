@@ -31,7 +31,7 @@ func TestWriterStoresOtherTypes(t *testing.T) {
 		{arrow.BinaryTypes.LargeBinary, `["YQ==", null, ""]`, arrow.BinaryTypes.Binary, ""},
 		{arrow.BinaryTypes.StringView, `["short", null, "longer than twelve bytes"]`, arrow.BinaryTypes.String, ""},
 		{arrow.LargeListOf(arrow.PrimitiveTypes.Int8), `[[1, null], null, [], [-3]]`, arrow.ListOf(arrow.PrimitiveTypes.Int8), ""},
-		{arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int16), `[[1, 2], null, [3, null]]`, arrow.ListOf(arrow.PrimitiveTypes.Int16), ""},
+		{arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int16), `[[1, 2], null, [3, null]]`, arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int16), ""},
 		{dict(arrow.PrimitiveTypes.Int8), `["b", "a", null, "b"]`, arrow.BinaryTypes.String, ""},
 		{dict(arrow.PrimitiveTypes.Uint16), `["b", "a", null, "b"]`, arrow.BinaryTypes.String, ""},
 		{dict(arrow.PrimitiveTypes.Int64), `["b", "a", null, "b"]`, arrow.BinaryTypes.String, ""},

@@ -8,9 +8,10 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 )
 
-// Arrow writers leave their schema in the footer. It knows two things that
-// Parquet cannot say and weir keeps: the zones of timestamps and durations. It
-// is read in place, as the flatbuffer it is, beside the tree of nodes.
+// Arrow writers leave their schema in the footer. It knows three things that
+// Parquet cannot say and weir keeps: the zones of timestamps, durations, and
+// which lists have one size. It is read in place, as the flatbuffer it is,
+// beside the tree of nodes.
 
 const (
 	arrowKey    = "ARROW:schema"
@@ -56,8 +57,8 @@ func (s *span) Read(b []byte) (int, error) {
 	return len(b), s.d.err
 }
 
-// restore sets zones and durations as message, an Arrow IPC message with a
-// schema, has them.
+// restore sets zones, durations and sizes of lists as message, an Arrow IPC
+// message with a schema, has them.
 func (s *Schema) restore(message []byte) {
 	b := flat(message)
 	if uint32(b.uint32(0)) == messageHead {
@@ -83,6 +84,7 @@ func (s *Schema) restore(message []byte) {
 // Numbers in Arrow's Schema.fbs.
 const (
 	flatTimestamp = 10
+	flatFixedList = 16
 	flatDuration  = 18
 )
 
@@ -96,6 +98,9 @@ func (b flat) restore(n *Node, f int) {
 		}
 		for i, c := range n.Children {
 			b.restore(c, b.ref(children+4+4*i))
+		}
+		if b.byte(b.slot(f, 2)) == flatFixedList && n.CanFix() {
+			n.setSize(b.uint32(b.slot(b.ref(b.slot(f, 3)), 0)))
 		}
 		return
 	}

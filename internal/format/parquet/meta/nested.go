@@ -106,7 +106,7 @@ func (n *Node) finish() {
 		}
 		n.Field.Type = arrow.StructOf(fields...)
 	case ListKind:
-		n.Field.Type = arrow.ListOfField(n.Children[0].Field)
+		n.Field.Type = n.listType(n.Size)
 	case MapKind:
 		entries := n.Children[0].Children
 		typ := arrow.MapOfFields(entries[0].Field, entries[1].Field)

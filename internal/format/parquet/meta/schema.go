@@ -42,7 +42,10 @@ type Node struct {
 	Rep int16
 	// ElemDef is, for lists and maps, the definition level from which on
 	// there is an element.
-	ElemDef  int16
+	ElemDef int16
+	// Size is, for lists whose type is a fixed-size list, the elements of
+	// every one that is not null; else 0.
+	Size     int
 	Children []*Node
 	Leaf     *Leaf // LeafKind only
 }
