@@ -19,7 +19,8 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
@@ -60,11 +61,11 @@ class Block(nn.Module):
         return torch.relu(self.body(x) + self.around(x))
 
 
-def resnet() -> nn.Module:
-    """ResNet-18 for images in rows of floats."""
-    widths = [64, 64, 128, 256, 512]
-    blocks = [Block(a, b, 1 + (a != b)) for a, b in pairwise(widths)]
-    second = [Block(b, b, 1) for b in widths[1:]]
+def resnet(wide: int = 1) -> nn.Module:
+    """ResNet-18 for images in rows of floats, or one so many times as wide."""
+    first, *widths = [64, *(wide * width for width in (64, 128, 256, 512))]
+    blocks = [Block(a, b, 1 + (i > 0)) for i, (a, b) in enumerate(pairwise([first, *widths]))]
+    second = [Block(b, b, 1) for b in widths]
     return nn.Sequential(
         nn.Unflatten(1, (3, SIDE, SIDE)),
         nn.Conv2d(3, 64, 7, 2, 3, bias=False),
@@ -74,12 +75,12 @@ def resnet() -> nn.Module:
         *chain.from_iterable(zip(blocks, second, strict=True)),
         nn.AdaptiveAvgPool2d(1),
         nn.Flatten(),
-        nn.Linear(512, CLASSES),
+        nn.Linear(widths[-1], CLASSES),
     )
 
 
-def mlp() -> nn.Module:
-    return nn.Sequential(nn.Linear(FEATURES, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, CLASSES))
+def mlp(width: int = 1024) -> nn.Module:
+    return nn.Sequential(nn.Linear(FEATURES, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, CLASSES))
 
 
 def numbers(rng: np.random.Generator, rows: int) -> pa.Table:
@@ -110,7 +111,7 @@ class Task:
 
     def make(self, root: Path) -> Path:
         """The dataset, made unless it is there."""
-        folder = root / f"{self.name}-{self.rows}"
+        folder = root / f"{self.build.__name__}-{self.rows}"
         if folder.exists():
             return folder
         partial = root / f".{folder.name}"
@@ -123,10 +124,12 @@ class Task:
 
 def tasks(args: argparse.Namespace) -> list[Task]:
     matrix = {"features": "f*", "label": "label"}
-    images = {"columns": ["image", "label"]}
+    images = {"features": "image", "label": "label"}
     small = Task("mlp", mlp, numbers, args.batch, 131_072, args.rows, matrix, [*NAMES, "label"])
     large = Task("resnet", resnet, pictures, args.images_batch, 1024, args.images, images, ["image", "label"])
-    return [task for task in (small, large) if task.name in args.models]
+    # Models with more work for every row, which the readers can keep up with.
+    wide = [replace(small, name="mlp-wide", model=partial(mlp, 8192)), replace(large, name="resnet-wide", model=partial(resnet, 4))]
+    return [task for task in (small, large, *wide) if task.name in args.models]
 
 
 class Rows(IterableDataset[Pair]):
@@ -160,11 +163,12 @@ class Trainer:
     def __init__(self, task: Task, device: str) -> None:
         torch.manual_seed(7)
         self.cuda = device.startswith("cuda")
-        layout = torch.channels_last if task.name == "resnet" else torch.contiguous_format
+        pictured = task.build is pictures
+        layout = torch.channels_last if pictured else torch.contiguous_format
         self.model = task.model().to(device, memory_format=layout)
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=1e-4)
         self.loss = nn.CrossEntropyLoss()
-        self.mixed = torch.autocast(device.partition(":")[0], torch.bfloat16, enabled=task.name == "resnet" and self.cuda)
+        self.mixed = torch.autocast(device.partition(":")[0], torch.bfloat16, enabled=pictured and self.cuda)
         self.marks: list[Any] = []  # the beginning and the end of every step
 
     def mark(self) -> None:
@@ -208,15 +212,7 @@ def by_weir(task: Task, folder: Path, args: argparse.Namespace) -> Iterator[Pair
     train = weir.loader(
         folder, batch_size=task.batch, shuffle=True, seed=7, drop_last=True, memory=args.memory, device=device, **task.loader
     )
-    for batch in epochs(train):
-        yield pictures_of(batch) if isinstance(batch, dict) else batch
-
-
-def pictures_of(batch: dict[str, torch.Tensor]) -> Pair:
-    """A column of lists of one length is a matrix, also where the file does not say that they are all of one length."""
-    label = batch["label"]
-    image = batch["image"] if "image" in batch else batch["image.values"].view(len(label), -1)
-    return image, label
+    return epochs(train)
 
 
 def by_dataloader(task: Task, folder: Path, args: argparse.Namespace, workers: int) -> Iterator[Pair]:
@@ -241,7 +237,7 @@ def train(trainer: Trainer, batches: Iterator[Pair], args: argparse.Namespace) -
 
 def staying(task: Task, args: argparse.Namespace) -> Iterator[Pair]:
     """One batch, again and again, where the model is."""
-    width = FEATURES if task.name == "mlp" else 3 * SIDE * SIDE
+    width = 3 * SIDE * SIDE if task.build is pictures else FEATURES
     pair = torch.randn(task.batch, width, device=args.device), torch.randint(0, CLASSES, (task.batch,), device=args.device)
     return epochs([pair])
 
@@ -250,7 +246,8 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--weir", type=Path, default=HERE.parent / "bin" / "weir", help="the binary (default bin/weir)")
     parser.add_argument("--data", type=Path, default=Path("/dev/shm/weir-gpu"), help="where the datasets are made (default %(default)s)")
-    parser.add_argument("--models", type=lambda text: text.split(","), default=["mlp", "resnet"], help="default mlp,resnet")
+    every = "mlp,resnet,mlp-wide,resnet-wide"
+    parser.add_argument("--models", type=lambda text: text.split(","), default=every.split(","), help=f"default {every}")
     parser.add_argument("--workers", type=lambda text: [int(n) for n in text.split(",")], default=[0, 8], help="of the DataLoader; 0,8")
     parser.add_argument("--device", default="cuda", help="cpu tries the script where there is no GPU")
     parser.add_argument("--memory", default="1GiB", help="weir's budget (default %(default)s)")

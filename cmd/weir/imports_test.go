@@ -16,7 +16,7 @@ const module = "github.com/weir-data/weir/"
 // its own. Rooms of one rank do not know each other.
 var arrows = map[string]int{
 	"mem": 0, "stream": 1, "codec": 2, "store": 2, "format": 3, "spill": 3, "tokenizer": 4, "jinja": 4, "stage": 5, "dataset": 5,
-	"recipe": 6, "plan": 6, "run": 7, "watch": 8, "feed": 8, "cmd": 9,
+	"recipe": 6, "plan": 6, "run": 7, "watch": 8, "feed": 8, "call": 8, "cmd": 9,
 }
 
 // room is the first folder below internal, or cmd; false: not one of ours.

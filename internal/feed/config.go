@@ -41,6 +41,7 @@ type Config struct {
 
 	// Of matrix and columns.
 	Shuffle  bool   `json:"shuffle"`
+	Global   bool   `json:"global"` // the order is that of weir shuffle, which the source must have
 	Seed     uint64 `json:"seed"`
 	Window   int64  `json:"window"` // bytes, as they lie in the store; 0: 64 MiB
 	Rank     int    `json:"rank"`
@@ -96,6 +97,8 @@ func parse(text []byte) (*Config, error) {
 		return nil, usage("a scan reads one source; several are mixed by a loader")
 	case c.BatchSize < 1:
 		return nil, usage("batch_size %d: a batch has at least one row", c.BatchSize)
+	case c.Global && (len(c.Sources) > 1 || len(c.Sources[0].Paths) > 1):
+		return nil, usage("shuffle=\"global\" plays one directory, these are several")
 	case c.Threads < 0 || c.Buffer < 0 || c.Window < 0:
 		return nil, usage("threads, buffer and window are not less than 0")
 	}

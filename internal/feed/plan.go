@@ -208,9 +208,9 @@ const mostLooked = 4096
 
 // widest is the most rows of a window that are held.
 func (l *loader) widest(p *order.Plan) int64 {
-	e := p.Epoch(0)
+	e, all := p.Epoch(0), p.Most()
 	if l.mix != nil || l.World <= 1 || e.Windows() > mostLooked {
-		return e.Widest()
+		return all
 	}
 	most := int64(0)
 	for i := range e.Windows() {
@@ -218,7 +218,7 @@ func (l *loader) widest(p *order.Plan) int64 {
 		e.Narrow(w, l.share(), 0)
 		most = max(most, w.Held)
 	}
-	return min(e.Widest(), most*9/8)
+	return min(all, most*9/8)
 }
 
 // divide gives windows, readers and batches their memory.

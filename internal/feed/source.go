@@ -9,6 +9,7 @@ import (
 	"github.com/weir-data/weir/internal/dataset"
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/recipe"
 	"github.com/weir-data/weir/internal/run"
 	"github.com/weir-data/weir/internal/store"
 )
@@ -63,6 +64,9 @@ func (l *loader) place(ctx context.Context, s Source) ([]string, error) {
 	below := func(name string) []string { return []string{strings.TrimRight(url, "/") + "/" + name + "/"} }
 	at := dataset.Place{Store: l.env.Store, URL: url, Share: l.budget}
 	m, err := dataset.Load(ctx, at, dataset.Visit{})
+	if l.Global && (err != nil || !shuffled(m)) {
+		return nil, format.Error(format.ErrUsage, "%s is not what weir shuffle has written; put its rows in a random order first: weir shuffle %s -o NEW/", url, url)
+	}
 	if err != nil {
 		if s.Split != "" {
 			return below(s.Split), nil // the listing says what is wrong with it
@@ -87,4 +91,10 @@ func (l *loader) place(ctx context.Context, s Source) ([]string, error) {
 		return nil, format.Error(format.ErrUsage, "%s: there is no split %q; there are %s", url, want, strings.Join(names, ", "))
 	}
 	return below(want), nil
+}
+
+// shuffled says that a dataset's rows are in a random order.
+func shuffled(m *dataset.Manifest) bool {
+	r, err := recipe.Parse([]byte(m.Recipe), "")
+	return err == nil && slices.ContainsFunc(r.Stages, func(s recipe.Stage) bool { return s.Shuffle != nil })
 }

@@ -57,6 +57,11 @@ func (s *state) overflow() {
 
 func (s *state) arith(op operator, l, r Value) Value {
 	switch {
+	case l.marked() || r.marked():
+		if op == opAdd && l.kind == strKind && r.kind == strKind {
+			return s.addMarked(l, r)
+		}
+		s.fail("'%s' with a string that the filter 'safe' marked is not supported", operatorText[op])
 	case l.kind == strKind && op == opMod:
 		return Str(s.percent(l.str, r))
 	case l.isUndef():

@@ -8,6 +8,8 @@ type builtin struct {
 	params []string
 	need   int
 	fn     func(s *state, a []Value) Value
+	is     func(s *state, v Value) bool    // a test without arguments
+	two    func(s *state, a, b Value) bool // a test with one
 	raw    func(s *state, args []Value, kw []named) Value
 }
 
@@ -65,6 +67,10 @@ func (s *state) arguments(a *arguments, f *frame) ([]Value, []named) {
 
 // invoke calls a builtin on a value with the arguments of a call.
 func (s *state) invoke(b *builtin, self Value, a *arguments, f *frame, pos int) Value {
+	if self.num != 0 && self.kind == strKind {
+		s.pos = pos
+		s.unmarked(b, self)
+	}
 	if b.raw != nil || a.more != nil || a.moreK != nil {
 		args, kw := s.arguments(a, f)
 		s.pos = pos

@@ -13,10 +13,10 @@
 //
 // Filters: abs attr batch capitalize center count d default dictsort first
 // float format groupby indent int items join last length list lower map max
-// min reject rejectattr replace reverse round select selectattr slice sort
+// min reject rejectattr replace reverse round safe select selectattr slice sort
 // string sum title tojson trim truncate unique upper. Those that make HTML,
 // look a value up at random or lay text out (e escape filesizeformat
-// forceescape pprint random safe striptags urlencode urlize wordcount
+// forceescape pprint random striptags urlencode urlize wordcount
 // wordwrap xmlattr) are refused by name.
 //
 // Tests: all of Jinja's but escaped. Functions: cycler dict joiner namespace

@@ -1,5 +1,10 @@
 package jinja
 
+import (
+	"math"
+	"strings"
+)
+
 func (c *constant) eval(*state, *frame) Value { return c.v }
 
 func (n *name) eval(_ *state, f *frame) Value {
@@ -13,6 +18,12 @@ func (n *name) eval(_ *state, f *frame) Value {
 func (a *attribute) eval(s *state, f *frame) Value {
 	v := a.of.eval(s, f)
 	s.pos = a.pos()
+	if !a.own && v.kind == dictKind {
+		if x, ok := v.dict().named(a.name); ok {
+			return x
+		}
+		return Value{kind: undefinedKind, str: a.name, obj: owners[dictKind]}
+	}
 	return s.attr(v, a.name)
 }
 
@@ -64,12 +75,52 @@ func (x *unary) eval(s *state, f *frame) Value {
 func (x *binary) eval(s *state, f *frame) Value {
 	l := x.left.eval(s, f)
 	r := x.right.eval(s, f)
-	if x.op == opAdd && l.kind == strKind && r.kind == strKind {
-		s.spend(len(l.str) + len(r.str))
-		return Str(l.str + r.str)
-	}
 	s.pos = x.pos()
 	return s.arith(x.op, l, r)
+}
+
+// terms evaluates a sum's parts onto the stack of arguments, and says how
+// many bytes they are where all are strings; -1 where not.
+func (x *sum) terms(s *state, f *frame) (mark, size int) {
+	mark = len(s.args)
+	for _, e := range x.parts {
+		v := e.eval(s, f)
+		s.args = append(s.args, v)
+		if v.kind != strKind || v.num != 0 {
+			size = math.MinInt
+		}
+		size += len(v.str)
+	}
+	return mark, max(size, -1)
+}
+
+func (x *sum) eval(s *state, f *frame) Value {
+	mark, size := x.terms(s, f)
+	v := x.total(s, mark, size)
+	s.args = s.args[:mark]
+	return v
+}
+
+func (x *sum) total(s *state, mark, size int) Value {
+	terms := s.args[mark:]
+	if size < 0 {
+		total := terms[0]
+		s.pos = x.pos()
+		for _, t := range terms[1:] {
+			total = s.arith(opAdd, total, t)
+		}
+		return total
+	}
+	s.spend(size)
+	if len(terms) == 2 {
+		return Str(terms[0].str + terms[1].str)
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for i := range terms {
+		b.WriteString(terms[i].str)
+	}
+	return Str(b.String())
 }
 
 func (x *concat) eval(s *state, f *frame) Value {
@@ -87,6 +138,13 @@ func (x *compare) eval(s *state, f *frame) Value {
 	l := x.first.eval(s, f)
 	for i, op := range x.ops {
 		r := x.rest[i].eval(s, f)
+		if op == "==" && l.kind == strKind && r.kind == strKind {
+			if l.str != r.str {
+				return Bool(false)
+			}
+			l = r
+			continue
+		}
 		s.pos = x.pos()
 		if !s.holds(op, l, r) {
 			return Bool(false)
@@ -115,6 +173,10 @@ func (x *filter) eval(s *state, f *frame) Value {
 func (x *test) eval(s *state, f *frame) Value {
 	v := x.of.eval(s, f)
 	s.tick()
+	if x.fn.is != nil && len(x.args.pos) == 0 && len(x.args.named) == 0 && x.args.more == nil && x.args.moreK == nil {
+		s.pos = x.pos()
+		return Bool(x.fn.is(s, v))
+	}
 	return s.invoke(x.fn, v, &x.args, f, x.pos())
 }
 

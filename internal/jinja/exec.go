@@ -57,7 +57,7 @@ func (s *state) enter(f *frame, loads []load) {
 		case l.from.up >= 0:
 			f.vars[l.slot] = *f.at(l.from)
 		case l.name != "":
-			f.vars[l.slot] = s.lookup(l.name)
+			f.vars[l.slot] = s.lookup(l)
 		default:
 			f.vars[l.slot] = Value{}
 		}
@@ -65,13 +65,13 @@ func (s *state) enter(f *frame, loads []load) {
 }
 
 // lookup finds a variable that the template did not set.
-func (s *state) lookup(name string) Value {
+func (s *state) lookup(l *load) Value {
 	for i := range s.vars {
-		if s.vars[i].Name == name {
+		if s.vars[i].Name == l.name {
 			return s.vars[i].Value
 		}
 	}
-	return s.t.globals[name]
+	return l.global
 }
 
 func (s *state) run(body []stmt, f *frame) signal {
@@ -106,7 +106,26 @@ func (o *output) exec(s *state, f *frame) signal {
 }
 
 func (s *state) emit(e expr, f *frame) {
-	v := e.eval(s, f)
+	if x, ok := e.(*sum); ok {
+		// The parts of a sum of strings need not be put together first.
+		mark, size := x.terms(s, f)
+		if size >= 0 {
+			s.spend(size)
+			for _, v := range s.args[mark:] {
+				s.out = append(s.out, v.str...)
+			}
+			s.args = s.args[:mark]
+			return
+		}
+		v := x.total(s, mark, size)
+		s.args = s.args[:mark]
+		s.print(v, e)
+		return
+	}
+	s.print(e.eval(s, f), e)
+}
+
+func (s *state) print(v Value, e expr) {
 	if v.kind == strKind {
 		s.spend(len(v.str))
 		s.out = append(s.out, v.str...)

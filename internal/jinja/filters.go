@@ -23,6 +23,7 @@ func filters() map[string]*builtin {
 			return Str(fn(t))
 		})
 	}
+	add("safe", "", 0, func(s *state, a []Value) Value { return mark(s.str(a[0])) })
 	add("string", "", 0, func(s *state, a []Value) Value { return Str(s.str(a[0])) })
 	add("trim", "chars", 0, func(s *state, a []Value) Value { return Str(s.strip(s.str(a[0]), a[1], true, true)) })
 	add("replace", "old new count", 2, func(s *state, a []Value) Value {
@@ -47,6 +48,14 @@ func filters() map[string]*builtin {
 		}
 		return a[0]
 	})
+	valueFilters(add)
+	m["format"] = &builtin{name: "format", raw: formatFilter}
+	seqFilters(m, add)
+	return m
+}
+
+// valueFilters adds those that work on numbers and single values.
+func valueFilters(add adder) {
 	add("abs", "", 0, func(s *state, a []Value) Value {
 		if a[0].isNumber() && (a[0].asFloat() < 0 || a[0].kind == floatKind && math.Signbit(a[0].float())) {
 			return s.sign('-', a[0])
@@ -74,27 +83,12 @@ func filters() map[string]*builtin {
 		}
 		return Value{kind: undefinedKind, str: a[1].str, obj: owners[a[0].kind]}
 	})
-	m["format"] = &builtin{name: "format", raw: func(s *state, args []Value, kw []named) Value {
-		if len(args) > 1 && len(kw) > 0 {
-			s.fail("can't handle positional and keyword arguments at the same time")
-		}
-		if len(kw) == 0 {
-			return Str(s.percent(s.str(args[0]), tuple(args[1:])))
-		}
-		d := &dict{}
-		for _, k := range kw {
-			d.put(Str(k.name), k.v)
-		}
-		return Str(s.percent(s.str(args[0]), dictOf(d)))
-	}}
-	seqFilters(m, add)
-	return m
 }
 
 // refused are filters, tests and functions of Jinja that are not here.
 var refused = map[string]bool{
 	"filter e": true, "filter escape": true, "filter forceescape": true, "filter filesizeformat": true, "filter pprint": true,
-	"filter random": true, "filter safe": true, "filter striptags": true, "filter urlencode": true, "filter urlize": true,
+	"filter random": true, "filter striptags": true, "filter urlencode": true, "filter urlize": true,
 	"filter wordcount": true, "filter wordwrap": true, "filter xmlattr": true, "test escaped": true,
 }
 
@@ -369,4 +363,19 @@ func roundFloat(f float64, places int64) float64 {
 		return math.Copysign(0, f)
 	}
 	return out
+}
+
+// formatFilter is the filter format: Python's %.
+func formatFilter(s *state, args []Value, kw []named) Value {
+	if len(args) > 1 && len(kw) > 0 {
+		s.fail("can't handle positional and keyword arguments at the same time")
+	}
+	if len(kw) == 0 {
+		return Str(s.percent(s.str(args[0]), tuple(args[1:])))
+	}
+	d := &dict{}
+	for _, k := range kw {
+		d.put(Str(k.name), k.v)
+	}
+	return Str(s.percent(s.str(args[0]), dictOf(d)))
 }

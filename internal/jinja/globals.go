@@ -169,10 +169,12 @@ func (s *state) strftime(format string, t time.Time) string {
 	return b.String()
 }
 
+// layouts are strftime's directives as Go writes them.
+var layouts = map[byte]string{'a': "Mon", 'A': "Monday", 'b': "Jan", 'h': "Jan", 'B': "January", 'd': "02", 'e': "_2", 'm': "01",
+	'y': "06", 'H': "15", 'I': "03", 'M': "04", 'S': "05", 'p': "PM", 'F': "2006-01-02", 'T': "15:04:05", 'R': "15:04",
+	'D': "01/02/06", 'x': "01/02/06", 'X': "15:04:05", 'c': "Mon Jan _2 15:04:05 2006"}
+
 func strftimeOne(c byte, t time.Time) (string, bool) {
-	layouts := map[byte]string{'a': "Mon", 'A': "Monday", 'b': "Jan", 'h': "Jan", 'B': "January", 'd': "02", 'e': "_2", 'm': "01",
-		'y': "06", 'H': "15", 'I': "03", 'M': "04", 'S': "05", 'p': "PM", 'F': "2006-01-02", 'T': "15:04:05", 'R': "15:04",
-		'D': "01/02/06", 'x': "01/02/06", 'X': "15:04:05", 'c': "Mon Jan _2 15:04:05 2006"}
 	if l, ok := layouts[c]; ok {
 		return t.Format(l), true
 	}

@@ -28,7 +28,7 @@ type Template struct {
 	enter      []load
 	filters    map[string]*builtin
 	tests      map[string]*builtin
-	methods    map[kind]map[string]*builtin
+	methods    [groupKind + 1]map[string]*builtin
 	globals    map[string]Value
 	generation bool
 	opt        Options
@@ -57,6 +57,7 @@ func Compile(src string, opt Options) (t *Template, err error) {
 	l := lexer{src: t.src, fail: t.fail}
 	p := parser{toks: l.run(), fail: t.fail}
 	t.body = p.body(0)
+	t.fn.globals = t.globals
 	c := (*scope)(nil).inner(t.fn)
 	c.gather(t.body)
 	k := linker{t: t}

@@ -17,6 +17,7 @@ func (k *linker) stmt(c *scope, s stmt) {
 	switch s := s.(type) {
 	case *output:
 		k.expr(c, s.value)
+		fold(s.value)
 	case *exprStmt:
 		k.expr(c, s.values...)
 	case *ifStmt:
@@ -172,14 +173,8 @@ func (k *linker) expr(c *scope, es ...expr) {
 			switch e := e.(type) {
 			case *name:
 				e.ref, _ = c.find(e.name)
-			case *slice:
-				e.folds = true
-				walk(e, func(in expr) {
-					switch in.(type) {
-					case *name, *call, *filter, *test:
-						e.folds = false
-					}
-				})
+			case *attribute:
+				e.own = k.owned(e.name)
 			case *filter:
 				e.fn = k.builtin(k.t.filters, "filter", e.name, e.pos())
 			case *test:
@@ -187,6 +182,35 @@ func (k *linker) expr(c *scope, es ...expr) {
 			}
 		})
 	}
+}
+
+// fold marks the slices of an output of constants alone, which Jinja works
+// out when it compiles, by rules of its own.
+func fold(e expr) {
+	constant := true
+	walk(e, func(e expr) {
+		switch e.(type) {
+		case *name, *call, *filter:
+			constant = false
+		}
+	})
+	walk(e, func(e expr) {
+		if x, ok := e.(*slice); ok {
+			x.folds = constant
+		}
+	})
+}
+
+// owned says whether some kind of value has an attribute of this name, which
+// then goes before a key.
+func (k *linker) owned(name string) bool {
+	for i, m := range k.t.methods {
+		kind := kind(i)
+		if m[name] != nil || changing[kind][name] || unsupported[kind][name] {
+			return true
+		}
+	}
+	return hidden[name]
 }
 
 // builtin finds a filter or a test; in an if, where templates guard what not

@@ -1,9 +1,12 @@
 package jinja
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 // methods are those of values, by kind.
-func methods() map[kind]map[string]*builtin {
+func methods() [groupKind + 1]map[string]*builtin {
 	seq := map[string]*builtin{
 		"index": def("index", "self value start stop", 2, func(s *state, a []Value) Value { return s.indexOf(a) }),
 		"count": def("count", "self value", 2, func(_ *state, a []Value) Value {
@@ -22,10 +25,11 @@ func methods() map[kind]map[string]*builtin {
 	for k, v := range seq {
 		lists[k] = v
 	}
-	return map[kind]map[string]*builtin{
+	return [groupKind + 1]map[string]*builtin{
 		strKind: strMethods(), listKind: lists, tupleKind: seq, groupKind: seq, dictKind: dictMethods(),
 		floatKind: {"is_integer": def("is_integer", "self", 1, func(_ *state, a []Value) Value {
-			return Bool(a[0].float() == float64(int64(a[0].float())))
+			f := a[0].float()
+			return Bool(f == math.Trunc(f) && !math.IsInf(f, 0))
 		})},
 		cyclerKind: {
 			"next": def("next", "self", 1, func(_ *state, a []Value) Value { return a[0].obj.(*cycler).next() }),

@@ -39,6 +39,7 @@ type (
 		place
 		of   expr
 		name string
+		own  bool // some kind of value has an attribute of this name
 	}
 	item struct {
 		place
@@ -47,7 +48,7 @@ type (
 	slice struct {
 		place
 		of, from, to, step expr // nil: not given
-		folds              bool // of constants alone: Jinja works it out beforehand, by other rules
+		folds              bool // see fold
 	}
 	sequence struct { // list or tuple
 		place
@@ -76,6 +77,10 @@ type (
 		place
 		left, right expr
 		op          operator
+	}
+	sum struct { // a + b + c
+		place
+		parts []expr
 	}
 	concat struct {
 		place

@@ -114,9 +114,21 @@ func (p *parser) compare() expr {
 
 func (p *parser) sum() expr {
 	e := p.concat()
+	var open *sum // the sum that this level is adding to
 	for p.isOp("+") || p.isOp("-") {
 		t := p.next()
-		e = &binary{place: place(t.pos), left: e, right: p.concat(), op: operatorOf(t.text)}
+		right := p.concat()
+		if t.text == "+" && open != nil {
+			open.parts = append(open.parts, right)
+			continue
+		}
+		if t.text == "+" {
+			open = &sum{place: place(t.pos), parts: []expr{e, right}}
+			e = open
+			continue
+		}
+		open = nil
+		e = &binary{place: place(t.pos), left: e, right: right, op: operatorOf(t.text)}
 	}
 	return e
 }
@@ -275,7 +287,7 @@ func (p *parser) dotted(e expr) expr {
 	t := p.next()
 	switch t.kind {
 	case nameToken:
-		return &attribute{place(t.pos), e, t.text}
+		return &attribute{place: place(t.pos), of: e, name: t.text}
 	case intToken:
 		return &item{place(t.pos), e, &constant{place(t.pos), Value{kind: intKind, num: t.num}}}
 	}
@@ -322,91 +334,4 @@ func (p *parser) index(e expr, at place) expr {
 		s.step = p.expression()
 	}
 	return s
-}
-
-func (p *parser) call(e expr) expr {
-	at := place(p.cur().pos)
-	return &call{place: at, fn: e, args: p.arguments()}
-}
-
-func (p *parser) arguments() arguments {
-	open := p.expect(opToken, "(")
-	var a arguments
-	ok := func(good bool) {
-		if !good {
-			p.fail(open.pos, "these arguments are out of order; write f(a, b=c, *d, **e)")
-		}
-	}
-	for first := true; !p.isOp(")"); first = false {
-		if !first {
-			p.expect(opToken, ",")
-			if p.isOp(")") {
-				break
-			}
-		}
-		switch {
-		case p.isOp("*"):
-			ok(a.more == nil && a.moreK == nil)
-			p.next()
-			a.more = p.expression()
-		case p.isOp("**"):
-			ok(a.moreK == nil)
-			p.next()
-			a.moreK = p.expression()
-		case p.cur().kind == nameToken && p.look().is(opToken, "="):
-			ok(a.moreK == nil)
-			a.names = append(a.names, p.next().text)
-			p.next()
-			a.named = append(a.named, p.expression())
-		default:
-			ok(a.more == nil && a.moreK == nil && len(a.names) == 0)
-			a.pos = append(a.pos, p.expression())
-		}
-	}
-	p.next()
-	return a
-}
-
-// filter parses a chain of filters; bare: the first without its bar.
-func (p *parser) filter(e expr, bare bool) expr {
-	for bare || p.isOp("|") {
-		if !bare {
-			p.next()
-		}
-		bare = false
-		t := p.expect(nameToken, "")
-		f := &filter{place: place(t.pos), of: e, name: t.text + p.dots()}
-		if p.isOp("(") {
-			f.args = p.arguments()
-		}
-		e = f
-	}
-	return e
-}
-
-func (p *parser) dots() string {
-	s := ""
-	for p.skipOp(".") {
-		s += "." + p.expect(nameToken, "").text
-	}
-	return s
-}
-
-func (p *parser) test(e expr) expr {
-	at := place(p.next().pos)
-	negated := p.skipName("not")
-	t := &test{place: place(p.cur().pos), of: e, name: p.expect(nameToken, "").text + p.dots()}
-	switch c := p.cur(); {
-	case p.isOp("("):
-		t.args = p.arguments()
-	case c.kind == nameToken && (c.text == "else" || c.text == "or" || c.text == "and"):
-	case c.is(nameToken, "is"):
-		p.fail(c.pos, "tests cannot be chained with 'is'")
-	case c.kind == nameToken, c.kind == strToken, c.kind == intToken, c.kind == floatToken, p.isOp("["), p.isOp("{"):
-		t.args.pos = []expr{p.postfix(p.primary())}
-	}
-	if negated {
-		return &not{at, t}
-	}
-	return t
 }

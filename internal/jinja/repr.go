@@ -36,12 +36,13 @@ func (s *state) str(v Value) string {
 // appendRepr appends Python's repr(v). What Python shows with an address in
 // memory is refused: it would differ from run to run.
 func (s *state) appendRepr(dst []byte, v Value) []byte {
+	if v.kind == strKind {
+		return appendReprStr(dst, v.str)
+	}
 	s.down()
 	defer s.up()
 	s.tick()
 	switch v.kind {
-	case strKind:
-		return appendReprStr(dst, v.str)
 	case undefinedKind:
 		return append(dst, "Undefined"...)
 	case noneKind:

@@ -11,8 +11,16 @@ var noRef = ref{up: -1}
 // function is a piece of the template with a frame of its own: the whole of
 // it, a macro, the body of a recursive loop.
 type function struct {
-	parent *function
-	slots  int
+	parent  *function
+	slots   int
+	globals map[string]Value // of the whole template
+}
+
+func (f *function) root() *function {
+	for f.parent != nil {
+		f = f.parent
+	}
+	return f
 }
 
 // load is what a variable of a scope holds when the scope is entered.
@@ -20,6 +28,8 @@ type load struct {
 	slot int
 	from ref    // up >= 0: the outer variable it begins as
 	name string // not empty: looked up among the template's variables
+
+	global Value // of that name, where no variable has it
 }
 
 // scope is one level of names. Jinja decides what a name means from all of
@@ -147,8 +157,10 @@ func (c *scope) join(branches ...*scope) {
 // entry is what is to be done when the scope is entered, in order of slots.
 func (c *scope) entry() []load {
 	var out []load
+	globals := c.fn.root().globals
 	for slot := range c.fn.slots {
 		if l, ok := c.loads[slot]; ok {
+			l.global = globals[l.name]
 			out = append(out, l)
 		}
 	}

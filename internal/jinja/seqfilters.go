@@ -7,7 +7,7 @@ import (
 
 // seqFilters adds those that work on sequences and mappings. Where Jinja
 // gives a generator, so do they: nothing is done before it is asked for.
-func seqFilters(m map[string]*builtin, add func(names, params string, need int, fn func(s *state, a []Value) Value)) {
+func seqFilters(m map[string]*builtin, add adder) {
 	add("length count", "", 0, func(s *state, a []Value) Value { return Int(int64(s.length(a[0]))) })
 	add("list", "", 0, func(s *state, a []Value) Value { return List(s.collect(a[0])) })
 	add("first", "", 0, func(s *state, a []Value) Value {
@@ -49,6 +49,20 @@ func seqFilters(m map[string]*builtin, add func(names, params string, need int, 
 		c := cursor{of: Value{kind: viewKind, obj: &view{a[0].dict(), "items"}}, n: a[0].dict().len()}
 		return lazy(func() (Value, bool) { return c.next(s) })
 	})
+	orderFilters(add)
+	m["map"] = &builtin{name: "map", raw: mapFilter}
+	for name, p := range map[string]picker{
+		"select": {}, "reject": {negate: true}, "selectattr": {attr: true}, "rejectattr": {negate: true, attr: true},
+	} {
+		m[name] = &builtin{name: name, raw: p.filter}
+	}
+}
+
+// adder adds a filter under one or more names.
+type adder func(names, params string, need int, fn func(s *state, a []Value) Value)
+
+// orderFilters adds those that sort, choose and group.
+func orderFilters(add adder) {
 	add("dictsort", "case_sensitive by reverse", 0, dictsort)
 	add("sort", "reverse case_sensitive attribute", 0, func(s *state, a []Value) Value {
 		items := s.collect(a[0])
@@ -74,12 +88,6 @@ func seqFilters(m map[string]*builtin, add func(names, params string, need int, 
 	add("batch", "linecount fill_with", 1, batch)
 	add("slice", "slices fill_with", 1, sliceInto)
 	add("groupby", "attribute default case_sensitive", 1, groupby)
-	m["map"] = &builtin{name: "map", raw: mapFilter}
-	for name, p := range map[string]picker{
-		"select": {}, "reject": {negate: true}, "selectattr": {attr: true}, "rejectattr": {negate: true, attr: true},
-	} {
-		m[name] = &builtin{name: name, raw: p.filter}
-	}
 }
 
 func lazyItems(items []Value) Value {
@@ -112,6 +120,8 @@ func (s *state) path(v, attr, none Value) Value {
 	}
 	switch {
 	case isNone(attr):
+	case attr.kind == strKind && strings.IndexByte(attr.str, '.') < 0 && (attr.str == "" || attr.str[0] > '9'):
+		step(attr)
 	case attr.kind == strKind:
 		for p := range strings.SplitSeq(attr.str, ".") {
 			if n, ok := s.parseInt(p, 10); ok && every(p, func(r rune) bool { return r >= '0' && r <= '9' }) {
@@ -322,96 +332,4 @@ func groupby(s *state, a []Value) Value {
 		i = j
 	}
 	return List(out)
-}
-
-// mapFilter applies a filter, or takes an attribute, of each item.
-func mapFilter(s *state, args []Value, kw []named) Value {
-	v, args := args[0], args[1:]
-	var c *cursor
-	var each func(Value) Value
-	return lazy(func() (Value, bool) {
-		if c == nil {
-			if !truth(v) {
-				return Value{}, false
-			}
-			each = s.mapper(args, kw)
-			walk := s.iterate(v)
-			c = &walk
-		}
-		x, ok := c.next(s)
-		if !ok {
-			return Value{}, false
-		}
-		s.tick()
-		return each(x), true
-	})
-}
-
-func (s *state) mapper(args []Value, kw []named) func(Value) Value {
-	if attr, rest := takeNamed(kw, "attribute"); len(args) == 0 && attr.given() {
-		none, rest := takeNamed(rest, "default")
-		if len(rest) > 0 {
-			s.fail("Unexpected keyword argument %s", reprStr(rest[0].name))
-		}
-		return func(v Value) Value { return s.path(v, attr, none) }
-	}
-	if len(args) == 0 {
-		s.fail("map requires a filter argument")
-	}
-	b := s.named(s.t.filters, "filter", args[0])
-	return func(v Value) Value { return s.bindCall(b, append([]Value{v}, args[1:]...), kw) }
-}
-
-func (s *state) named(table map[string]*builtin, what string, name Value) *builtin {
-	b, ok := table[s.text(name)]
-	if !ok {
-		if refused[what+" "+name.str] {
-			s.fail("the %s '%s' of Jinja is not supported", what, name.str)
-		}
-		s.fail("no %s named %s", what, reprStr(name.str))
-	}
-	return b
-}
-
-// picker is select and its relatives.
-type picker struct{ negate, attr bool }
-
-func (p picker) filter(s *state, args []Value, kw []named) Value {
-	v, args := args[0], args[1:]
-	var c *cursor
-	var pass func(Value) bool
-	return lazy(func() (Value, bool) {
-		if c == nil {
-			if !truth(v) {
-				return Value{}, false
-			}
-			pass = p.test(s, args, kw)
-			walk := s.iterate(v)
-			c = &walk
-		}
-		for x, ok := c.next(s); ok; x, ok = c.next(s) {
-			s.tick()
-			if pass(x) != p.negate {
-				return x, true
-			}
-		}
-		return Value{}, false
-	})
-}
-
-func (p picker) test(s *state, args []Value, kw []named) func(Value) bool {
-	attr := Value{}
-	if p.attr {
-		if len(args) == 0 {
-			s.fail("Missing parameter for attribute name")
-		}
-		attr, args = args[0], args[1:]
-	}
-	if len(args) == 0 {
-		return func(v Value) bool { return truth(s.path(v, attr, Value{})) }
-	}
-	b := s.named(s.t.tests, "test", args[0])
-	return func(v Value) bool {
-		return truth(s.bindCall(b, append([]Value{s.path(v, attr, Value{})}, args[1:]...), kw))
-	}
 }

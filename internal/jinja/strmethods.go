@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 func def(name, params string, need int, fn func(s *state, a []Value) Value) *builtin {
@@ -86,6 +87,15 @@ func strMethods() map[string]*builtin {
 		}
 		return Int(int64(strings.Count(part, s.text(a[1]))))
 	})
+	layoutMethods(add)
+	m["format"] = &builtin{name: "format", raw: func(s *state, args []Value, kw []named) Value {
+		return Str(s.format(args[0].str, args[1:], kw))
+	}}
+	return m
+}
+
+// layoutMethods adds the methods that cut a string in parts or widen it.
+func layoutMethods(add adder) {
 	add("partition", "sep", 1, func(s *state, a []Value) Value { return s.partition(a, false) })
 	add("rpartition", "sep", 1, func(s *state, a []Value) Value { return s.partition(a, true) })
 	add("center", "width fillchar", 1, func(s *state, a []Value) Value { return s.pad(a, func(n, w int64) int64 { return n/2 + n&w&1 }) })
@@ -103,10 +113,6 @@ func strMethods() map[string]*builtin {
 		}
 		return Str(sign + strings.Repeat("0", int(n)) + rest)
 	})
-	m["format"] = &builtin{name: "format", raw: func(s *state, args []Value, kw []named) Value {
-		return Str(s.format(args[0].str, args[1:], kw))
-	}}
-	return m
 }
 
 func stringTests() map[string]func(string) bool {
@@ -136,7 +142,11 @@ func isIdentifier(t string) bool {
 
 func (s *state) strip(text string, chars Value, left, right bool) string {
 	cut := isSpace
-	if !isNone(chars) {
+	if isNone(chars) {
+		if text = trimPlain(text, left, right); text == "" || text[0] < utf8.RuneSelf && text[len(text)-1] < utf8.RuneSelf {
+			return text
+		}
+	} else {
 		set := s.text(chars)
 		cut = func(r rune) bool { return strings.ContainsRune(set, r) }
 	}
@@ -145,6 +155,18 @@ func (s *state) strip(text string, chars Value, left, right bool) string {
 	}
 	if right {
 		text = strings.TrimRightFunc(text, cut)
+	}
+	return text
+}
+
+// trimPlain cuts ASCII white space.
+func trimPlain(text string, left, right bool) string {
+	white := func(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' || c >= 0x1c && c <= 0x1f }
+	for left && text != "" && white(text[0]) {
+		text = text[1:]
+	}
+	for right && text != "" && white(text[len(text)-1]) {
+		text = text[:len(text)-1]
 	}
 	return text
 }

@@ -8,6 +8,7 @@ func tests() map[string]*builtin {
 	is := func(names string, ok func(s *state, v Value) bool) {
 		for _, n := range strings.Fields(names) {
 			m[n] = def(n, "value", 1, func(s *state, a []Value) Value { return Bool(ok(s, a[0])) })
+			m[n].is = ok
 		}
 	}
 	kinds := func(names string, ks ...kind) {
@@ -41,6 +42,7 @@ func tests() map[string]*builtin {
 	two := func(names, param string, fn func(s *state, a, b Value) bool) {
 		for _, n := range strings.Fields(names) {
 			m[n] = def(n, "value "+param, 2, func(s *state, a []Value) Value { return Bool(fn(s, a[0], a[1])) })
+			m[n].two = fn
 		}
 	}
 	two("divisibleby", "num", func(s *state, a, b Value) bool { return equal(s.arith(opMod, a, b), Int(0)) })

@@ -44,10 +44,13 @@ func tojson(s *state, a []Value) Value {
 }
 
 func (s *state) appendJSON(dst []byte, v Value, st *jsonStyle, level int) []byte {
-	s.down()
-	defer s.up()
 	s.tick()
 	s.bounded(dst)
+	if v.kind == strKind {
+		return appendJSONStr(dst, v.str, st.ascii)
+	}
+	s.down()
+	defer s.up()
 	switch v.kind {
 	case noneKind:
 		return append(dst, "null"...)
@@ -60,8 +63,6 @@ func (s *state) appendJSON(dst []byte, v Value, st *jsonStyle, level int) []byte
 		return s.appendRepr(dst, v)
 	case floatKind:
 		return append(dst, jsonFloat(v.float())...)
-	case strKind:
-		return appendJSONStr(dst, v.str, st.ascii)
 	case listKind, tupleKind, groupKind:
 		return s.jsonList(dst, v.list(), st, level)
 	case dictKind:
@@ -112,15 +113,20 @@ func (s *state) jsonDict(dst []byte, d *dict, st *jsonStyle, level int) []byte {
 	if d.len() == 0 {
 		return append(dst, "{}"...)
 	}
-	order := make([]int, d.len())
-	for i := range order {
-		order[i] = i
-	}
+	var order []int
 	if st.sorted {
+		order = make([]int, d.len())
+		for i := range order {
+			order[i] = i
+		}
 		slices.SortStableFunc(order, func(a, b int) int { return s.order("<", d.key(a), d.key(b)) })
 	}
 	dst = append(dst, '{')
-	for n, i := range order {
+	for n := range d.len() {
+		i := n
+		if order != nil {
+			i = order[n]
+		}
 		if n > 0 {
 			dst = append(dst, st.item...)
 		}

@@ -55,6 +55,8 @@ func walk(e expr, fn func(expr)) {
 		each(e.of)
 	case *binary:
 		each(e.left, e.right)
+	case *sum:
+		each(e.parts...)
 	case *concat:
 		each(e.parts...)
 	case *compare:

@@ -230,7 +230,7 @@ class Loader:
             self._gpu = _ahead.Gpu(device)
         return partial(_ahead.Ahead, gpu=self._gpu)
 
-    def _took(self, epoch: int, taken: _ahead.Taken, since: float) -> None:
+    def _took(self, epoch: int, taken: _ahead.Taken) -> None:
         """A batch is given."""
         position, where = taken.position, self._where
         if where.workers > 1:
@@ -238,7 +238,7 @@ class Loader:
             position = min(position + (where.workers - 1 - where.worker) * self._stride(), self.rows)
         self._at = At(epoch, position)
         self._repeated = taken.repeated
-        self._meter.took(since, taken.rows)
+        self._meter.took(taken.rows)
 
     def _ended(self, epoch: int) -> None:
         """An epoch has come to its end. A worker stays there, because the others may not have; whether the model waits it cannot know."""
@@ -261,13 +261,12 @@ class Epoch(Iterator[Any]):
         self._take: Callable[[], _ahead.Taken | None]
 
     def __next__(self) -> Any:
-        since = perf_counter()
         loader = self._loader
         if self._done:
             raise StopIteration
         try:
             if not self._turn:
-                self._begin(since)
+                self._begin()
             elif self._turn != loader._turn:
                 raise Error("the loader was closed, or has begun another iteration: two side by side need two loaders")
             taken = self._take()
@@ -277,22 +276,27 @@ class Epoch(Iterator[Any]):
             self._done = True
             loader._ended(self._epoch)
             raise StopIteration
-        loader._took(self._epoch, taken, since)
+        loader._took(self._epoch, taken)
         return taken.value
 
-    def _begin(self, since: float) -> None:
+    def _begin(self) -> None:
+        began = perf_counter()
         loader = self._loader
         form = _output.form(self._output, loader._settings.config)
-        self._turn, (self._epoch, _), transport = loader._begin(since)
-        self._take = loader._way(self._output)(_receive(transport), form)
+        self._turn, (self._epoch, _), transport = loader._begin(began)
+        self._take = loader._way(self._output)(_receive(transport, loader._meter), form)
 
 
-def _receive(transport: Transport) -> _ahead.Take:
-    """Batches as they come. It knows nothing of the loader, which is gone when the last who uses it is."""
+def _receive(transport: Transport, meter: Meter) -> _ahead.Take:
+    """Batches as they come, and how long that takes. It knows nothing of the loader, which is gone when the last who uses it is."""
 
     def take() -> Batch | None:
+        since = perf_counter()
         item = transport.next()
-        return None if isinstance(item, End) else item
+        if isinstance(item, End):
+            return None
+        meter.waited += perf_counter() - since
+        return item
 
     return take
 

@@ -57,7 +57,8 @@ def loader(
       output              "torch" (if it is installed, else "numpy"), "arrow", "pandas", "polars": the last three give whole rows.
 
     The order is a function of the dataset, shuffle, seed, window and epoch: not of threads, memory, ranks or machine. shuffle=True permutes
-    files and row groups, and the rows inside a window of that many bytes.
+    files and row groups, and the rows inside a window of that many bytes. shuffle="global" plays the order that `weir shuffle` has put all
+    rows in, the same in every epoch, and refuses what it has not.
 
     rank and world_size are those of torch.distributed, or RANK and WORLD_SIZE, if they are not given. All ranks get the same number of
     batches of the same sizes: drop_last leaves out the samples that do not fill a step of all ranks; without it the last step is smaller,
@@ -75,11 +76,8 @@ def loader(
     [[3.0, 6.0]] [0]
     >>> train.close()
     """
-    if isinstance(shuffle, str):
-        raise ValueError(
-            f"shuffle={shuffle!r}: to shuffle all rows among each other is the work of `weir shuffle`, which is to come; "
-            "shuffle=True permutes files and row groups, and the rows in a window"
-        )
+    if isinstance(shuffle, str) and shuffle != "global":
+        raise ValueError(f'shuffle={shuffle!r}: it is True, False, or "global" for what `weir shuffle` has put in a random order')
     if not 0 <= seed < 1 << 64:
         raise ValueError(f"seed={seed}: it is from 0 to 2**64-1")
     output = _output.choose(output)
@@ -103,7 +101,8 @@ def loader(
         "label": label,
         "dtype": dtype,
         "label_dtype": label_dtype,
-        "shuffle": bool(shuffle),
+        "shuffle": shuffle is True,
+        "global": shuffle == "global",
         "seed": seed,
         "window": size(window, "window"),
         "drop_last": drop_last,

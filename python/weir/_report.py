@@ -20,7 +20,7 @@ class Report:
     batches: int
     rows: int
     seconds: float
-    waited: float  # seconds of them in which the model had no batch
+    waited: float  # seconds of them in which there was no batch for the model
     first: float  # seconds of those for the first batch
     slow: str  # reading, making batches, or the model
     reading: float  # seconds of work, of all threads together
@@ -50,12 +50,11 @@ class Meter:
         self.waited = self.first = 0.0
         self.batches = self.rows = 0
 
-    def took(self, since: float, rows: int) -> None:
-        """A batch was asked for at since, and is there."""
+    def took(self, rows: int) -> None:
+        """A batch is given. Until the first one is, the model waits."""
         self.ended = perf_counter()
-        self.waited += self.ended - since
         if not self.batches:
-            self.first = self.waited
+            self.first = self.waited = self.ended - self.began
         self.batches += 1
         self.rows += rows
 

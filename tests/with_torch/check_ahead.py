@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import random
 from pathlib import Path
 from types import SimpleNamespace
@@ -60,7 +59,10 @@ class Gpu(weir._ahead.Gpu):
 
     def __init__(self, _: Any) -> None:
         super().__init__("cpu")
-        self._torch = SimpleNamespace(cuda=SimpleNamespace(Event=Event, stream=lambda _: contextlib.nullcontext()), from_numpy=self._tensor)
+        self._torch = SimpleNamespace(cuda=SimpleNamespace(Event=Event, set_stream=lambda _: None), from_numpy=self._tensor)
+
+    def _model(self) -> Any:
+        return None
 
     def _tensor(self, array: Any) -> Any:
         return SimpleNamespace(to=lambda *_, non_blocking: self._stream.copy(torch.from_numpy(array)))
@@ -75,6 +77,7 @@ class Gpu(weir._ahead.Gpu):
 @pytest.fixture
 def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda _: None)
     monkeypatch.setattr(torch.cuda, "Stream", lambda _: Stream())
     monkeypatch.setattr(weir._ahead, "Gpu", Gpu)
     Event.made = 0

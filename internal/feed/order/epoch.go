@@ -68,6 +68,18 @@ func (e *Epoch) Windows() int { return len(e.first) }
 // Widest is the rows of the window that has most.
 func (e *Epoch) Widest() int64 { return e.widest }
 
+// Most is the rows that a window of any epoch may have: another order puts other
+// units together.
+func (p *Plan) Most() int64 {
+	dense := 0.0 // rows by weight, of the unit that has most
+	for i := range p.units {
+		s := p.units[i].size()
+		dense = max(dense, float64(s.rows)/float64(max(1, s.weight)))
+	}
+	most := min(p.rows, mostRows, int64(dense*float64(p.opt.Window))+1)
+	return max(most, p.Epoch(0).widest)
+}
+
 // At is the window that position pos, below Rows, is in.
 func (e *Epoch) At(pos int64) int {
 	return sort.Search(len(e.first), func(i int) bool { return e.first[i] > pos }) - 1

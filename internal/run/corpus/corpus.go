@@ -101,6 +101,7 @@ const (
 	passHash  = 1
 	passWrite = 2
 	passOrder = 3
+	passDone  = 4 // nothing is left to do that needs scratch files
 )
 
 // split is the name of the one split.
@@ -156,6 +157,9 @@ func Run(ctx context.Context, c Config) (Report, error) {
 		return Report{}, err
 	}
 	defer end()
+	if err := w.fits(); err != nil {
+		return Report{}, err
+	}
 	place := dataset.Place{Store: c.Store, URL: c.Out, Share: share, Note: c.Note}
 	known := dataset.Plan{CreatedBy: c.Version, Recipe: c.Recipe, Seed: c.Seed, Source: w.reading.Objects(), Splits: []string{split}}
 	if w.data, w.from, err = dataset.Begin(ctx, place, known, c.Force); err != nil {
@@ -170,11 +174,7 @@ func Run(ctx context.Context, c Config) (Report, error) {
 			return Report{}, err
 		}
 	}
-	rep, err := w.passes(ctx)
-	if err == nil && w.scratch != nil {
-		err = w.scratch.Clear()
-	}
-	return rep, err
+	return w.passes(ctx)
 }
 
 // plan looks at the source and at what is to be done with it.
@@ -216,15 +216,32 @@ func (w *work) passes(ctx context.Context) (rep Report, err error) {
 			return rep, err
 		}
 	}
-	if w.Shuffle {
+	if w.Shuffle && w.from.Pass < passDone {
 		if rep.Order, err = w.order(ctx); err != nil {
 			return rep, err
 		}
+	}
+	if err := w.clear(ctx); err != nil {
+		return rep, err
 	}
 	sum := w.data.Splits()[0]
 	rep.Rows, rep.Bytes, rep.Parts = sum.Rows, sum.Bytes, sum.Parts
 	rep.Tokens, rep.Cut, rep.Packed = w.state.Tokens, w.state.Cut, w.state.Packed
 	return rep, w.data.Finish(ctx, dataset.Ending{Schema: w.out})
+}
+
+// clear removes the scratch files before the dataset is finished: nothing of a
+// finished one would be looked at again.
+func (w *work) clear(ctx context.Context) error {
+	if w.scratch == nil {
+		return nil
+	}
+	if w.from.Pass < passDone {
+		if err := w.checkpoint(ctx, dataset.Checkpoint{Pass: passDone}); err != nil {
+			return err
+		}
+	}
+	return w.scratch.Clear()
 }
 
 // look counts duplicates, and writes nothing.

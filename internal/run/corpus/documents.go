@@ -15,9 +15,6 @@ type Tokenize struct {
 	Tokenizer *tokenizer.Tokenizer
 }
 
-// held is what the tokenizer itself has on the Go heap.
-func (t *Tokenize) held() int64 { return t.Tokenizer.Bytes() }
-
 // What packing cannot do without, and what it can make use of.
 const (
 	leastPack = 8 << 20
@@ -44,11 +41,6 @@ func (w *work) schemas() error {
 
 // openTokens makes the stage that makes tokens.
 func (l *line) openTokens(share *mem.Budget) error {
-	lease, err := share.Acquire(l.ctx, l.Tokenize.held())
-	if err != nil {
-		return err
-	}
-	l.leases = append(l.leases, lease)
 	least, most := l.Tokenize.Memory()
 	own, err := l.carve(share, "tokens", least, most)
 	if err != nil {

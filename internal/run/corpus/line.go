@@ -72,7 +72,7 @@ func (w *work) writeMemory() (least, most int64, err error) {
 	own := int64(lineBytes + bitsBytes)
 	if w.Tokenize != nil {
 		a, b := w.Tokenize.Memory()
-		least, most, own = least+a, most+b, own+w.Tokenize.held()
+		least, most = least+a, most+b
 	}
 	if w.Pack != nil {
 		least, most = least+leastPack, most+mostPack

@@ -1,6 +1,8 @@
 package corpus
 
 import (
+	"context"
+
 	"github.com/weir-data/weir/internal/dataset"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/run"
@@ -9,22 +11,39 @@ import (
 // mostReading is what a reader can make use of beyond its least.
 const mostReading = 64 << 20
 
-// directory takes what the directory and the program need out of the budget, and
-// leaves the rest to the passes.
+// directory takes what the directory, the program and the tokenizer need out of
+// the budget, and leaves the rest to the passes.
 func (w *work) directory() (share *mem.Budget, end func(), err error) {
 	cost, whole := w.besides(), w.Run.Budget
 	if share, err = whole.Carve("dataset", cost); err != nil {
 		return nil, nil, w.tooSmall(whole.Limit()-w.reading.Room(w.Run), 0)
 	}
-	if w.Run.Budget, err = whole.Carve("passes", whole.Free()); err != nil {
+	held, err := share.Acquire(context.Background(), w.held())
+	if err != nil {
 		share.Close()
 		return nil, nil, err
 	}
-	return share, func() { w.Run.Budget.Close(); share.Close() }, nil
+	if w.Run.Budget, err = whole.Carve("passes", whole.Free()); err != nil {
+		held.Release()
+		share.Close()
+		return nil, nil, err
+	}
+	if heap := w.Run.Heap; heap != nil {
+		w.Run.Heap = func() int64 { return heap() - w.held() }
+	}
+	return share, func() { w.Run.Budget.Close(); held.Release(); share.Close() }, nil
 }
 
-// besides is what the directory and the program need.
-func (w *work) besides() int64 { return dataset.Cost(w.Out) + run.ProgramBytes }
+// besides is what the directory, the program and the tokenizer need.
+func (w *work) besides() int64 { return dataset.Cost(w.Out) + run.ProgramBytes + w.held() }
+
+// held is what the tokenizer has on the Go heap, in all passes.
+func (w *work) held() int64 {
+	if w.Tokenize == nil {
+		return 0
+	}
+	return w.Tokenize.Tokenizer.Bytes()
+}
 
 // tooSmall refuses a memory in which reading needs so much, and what is done
 // with the rows.
@@ -39,6 +58,11 @@ func (w *work) tooSmall(reading, doing int64) error {
 func (w *work) divide(r *run.Reading, name string, least, most int64) (*mem.Budget, run.Config, error) {
 	c := w.Run
 	c.Planned = r
+	if c.Heap != nil {
+		// What the pass puts on the heap from here on is leased.
+		live := c.Heap()
+		c.Heap = func() int64 { return live }
+	}
 	room := r.Room(c)
 	if room < least {
 		return nil, c, w.tooSmall(c.Budget.Limit()-room, least)
@@ -53,4 +77,20 @@ func (w *work) divide(r *run.Reading, name string, least, most int64) (*mem.Budg
 		return nil, c, err
 	}
 	return share, c, nil
+}
+
+// fits refuses a memory that is too small for the second pass, before the first
+// has begun.
+func (w *work) fits() error {
+	least, most, err := w.writeMemory()
+	if err != nil {
+		return err
+	}
+	share, c, err := w.divide(w.reading, "rows", least, most)
+	if err != nil {
+		return err
+	}
+	c.Budget.Close()
+	share.Close()
+	return nil
 }

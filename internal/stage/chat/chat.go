@@ -13,10 +13,11 @@
 // with the messages before it and add_generation_prompt, and with those up to
 // it. Where each text begins with the one before, the difference is the turn.
 // Templates that write earlier turns in another way once later ones follow
-// (those that drop old reasoning) are searched instead: each assistant's
-// content, trimmed, is looked for behind the last, and the turn ends behind
-// the text that ends the last turn, if that follows. A row where neither
-// works is an error that says so.
+// (those that drop old reasoning) are rendered with a mark in place of each
+// assistant's content instead: the part of the text that changes with it is
+// the turn, with the text that ends the last turn where that follows. Turns
+// with tool calls cannot be found so. A row where neither works is an error
+// that names the way out.
 package chat
 
 import (

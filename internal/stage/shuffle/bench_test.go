@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/weir-data/weir/internal/format/layout"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/spill"
 	"github.com/weir-data/weir/internal/stage/shuffle"
@@ -35,18 +36,21 @@ func doubles(columns, rows int) arrow.RecordBatch {
 	return b.NewRecordBatch()
 }
 
-// BenchmarkShuffle is scatter and order of 2M rows of 34 doubles in 128 MiB,
-// with two threads.
+// BenchmarkShuffle is scatter and order of about 540 MB in 128 MiB, with two threads:
+// 2M rows of 34 doubles, and rows of texts and lists.
 func BenchmarkShuffle(b *testing.B) {
-	const rows, columns, threads, share = 2_000_000, 34, 2, 128 << 20
-	rec := doubles(columns, 8192)
+	b.Run("numbers", func(b *testing.B) { benchmark(b, doubles(34, 8192), 2_000_000) })
+	b.Run("texts", func(b *testing.B) { benchmark(b, numbered(8192, 300), 540_000) })
+}
+
+func benchmark(b *testing.B, rec arrow.RecordBatch, rows int64) {
+	const threads, share = 2, 128 << 20
 	ctx := context.Background()
-	in := shuffle.Input{Schema: rec.Schema(), Bytes: rows * columns * 8, Rows: rows}
+	in := shuffle.Input{Schema: rec.Schema(), Bytes: layout.Size(rec) * rows / rec.NumRows(), Rows: rows}
 	l, err := shuffle.Plan(in, share, threads)
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Logf("%+v", l)
 	for b.Loop() {
 		dir, err := spill.Open(b.TempDir())
 		if err != nil {

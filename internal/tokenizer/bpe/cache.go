@@ -9,7 +9,8 @@ const (
 	// shortest is the most bytes of a piece that is remembered: 15 and their
 	// number are two words.
 	shortest = 15
-	// inside marks the key of a part of a piece.
+	// inside marks the key of a part of a piece, where that is not encoded as a
+	// piece of its own would be.
 	inside = 1 << 63
 
 	idBits = 21

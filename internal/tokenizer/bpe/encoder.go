@@ -33,64 +33,76 @@ func (m *Model) NewEncoder(cacheBytes int) *Encoder {
 
 // Encode appends the ids of a piece.
 func (e *Encoder) Encode(piece []byte, ids []uint32) []uint32 {
-	if len(piece) <= shortest {
-		return e.short(piece, ids, 0)
-	}
 	m := e.model
-	if len(piece) <= m.longest {
-		if id, ok := m.id(piece); ok && (m.ignore || m.isStable(id)) {
-			return append(ids, id)
+	if len(piece) > shortest {
+		if len(piece) <= m.longest {
+			if id, ok := m.id(piece); ok && (m.ignore || m.isStable(id)) {
+				return append(ids, id)
+			}
 		}
+		return e.sections(piece, ids)
 	}
-	if m.cuts == nil {
-		return e.merge(piece, ids)
+	k := keyOf(piece, 0)
+	if found, ok := e.cache.append(k, ids); ok {
+		return found
 	}
-	begin := 0
-	for at := 1; at < len(piece); at++ {
-		if utf8.RuneStart(piece[at]) && m.cuts.at(piece, at) {
+	begin := len(ids)
+	if id, ok := m.known(piece); ok {
+		ids = append(ids, id)
+	} else {
+		ids = e.sections(piece, ids)
+	}
+	e.cache.put(k, ids[begin:])
+	return ids
+}
+
+// known is the id of a piece that is a token, where that decides.
+func (m *Model) known(piece []byte) (uint32, bool) {
+	if !m.ignore || len(piece) == 0 {
+		return 0, false
+	}
+	return m.id(piece)
+}
+
+// sections appends the ids of a piece, cut where no merge crosses: words that
+// are rare have parts that are not.
+func (e *Encoder) sections(piece []byte, ids []uint32) []uint32 {
+	cuts, begin := e.model.cuts, 0
+	for at := 1; at < len(piece) && cuts != nil; at++ {
+		if utf8.RuneStart(piece[at]) && cuts.at(piece, at) {
 			ids = e.section(piece[begin:at], ids)
 			begin = at
 		}
+	}
+	if begin == 0 {
+		return e.merge(piece, ids)
 	}
 	return e.section(piece[begin:], ids)
 }
 
 // section appends the ids of a part of a piece, which merges alone decide.
 func (e *Encoder) section(part []byte, ids []uint32) []uint32 {
-	if len(part) <= shortest {
-		return e.short(part, ids, inside)
-	}
-	if len(part) <= e.model.longest {
-		if id, ok := e.model.id(part); ok && e.model.isStable(id) {
-			return append(ids, id)
+	m := e.model
+	if len(part) > shortest {
+		if len(part) <= m.longest {
+			if id, ok := m.id(part); ok && m.isStable(id) {
+				return append(ids, id)
+			}
 		}
+		return e.merge(part, ids)
 	}
-	return e.merge(part, ids)
-}
-
-// short appends the ids of up to shortest bytes, from the cache if they are
-// there. place is inside for a part of a piece.
-func (e *Encoder) short(piece []byte, ids []uint32, place uint64) []uint32 {
-	k := keyOf(piece, place)
+	place := uint64(0)
+	if m.ignore {
+		place = inside
+	}
+	k := keyOf(part, place)
 	if found, ok := e.cache.append(k, ids); ok {
 		return found
 	}
 	begin := len(ids)
-	if id, ok := e.known(piece, place); ok {
-		ids = append(ids, id)
-	} else {
-		ids = e.merge(piece, ids)
-	}
+	ids = e.merge(part, ids)
 	e.cache.put(k, ids[begin:])
 	return ids
-}
-
-// known is the id of a whole piece that is a token, where that decides.
-func (e *Encoder) known(piece []byte, place uint64) (uint32, bool) {
-	if !e.model.ignore || place == inside || len(piece) == 0 {
-		return 0, false
-	}
-	return e.model.id(piece)
 }
 
 // merge appends the ids of a piece by merging its symbols.
