@@ -25,7 +25,8 @@ type cookFlags struct {
 	force  bool
 	quiet  bool
 	dry    bool
-	show   int // examples of duplicates
+	show   int  // examples of duplicates
+	check  bool // of tokens
 	report string
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/weir-data/weir/internal/recipe"
 	"github.com/weir-data/weir/internal/run/corpus"
@@ -36,6 +37,9 @@ func (a *app) cookCorpus(ctx context.Context, r *recipe.Recipe, read *readFlags,
 	c.Force = f.force
 	if c.Dedup != nil {
 		c.Dedup.Show = min(f.show, mostShown)
+	}
+	if c.Tokenize != nil {
+		c.Tokenize.Check = f.check
 	}
 	c.Run.Observe = watch.All(line.Observe, c.Run.Observe)
 	if f.dry {
@@ -117,6 +121,11 @@ func tokenizing(t *recipe.Tokenize, threads int) (*corpus.Tokenize, error) {
 			return nil, err
 		}
 		out.Chat = chat.Options{Kind: chat.Chat, Column: t.Chat, Tools: t.Tools, Template: text, Variables: vars}
+		if t.Date != "" {
+			if out.Chat.Now, err = time.Parse(time.DateOnly, t.Date); err != nil {
+				return nil, fmt.Errorf("date: %w", err)
+			}
+		}
 	}
 	if t.Alpaca {
 		out.Chat = chat.Options{Kind: chat.Alpaca}

@@ -27,7 +27,7 @@ func (f *corpusFlags) add(a *app, c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.memory, "memory", "", "memory of the whole process (default from the container's limit)")
 	fl.StringVarP(&f.output, "output", "o", "", "directory or s3:// prefix to write to")
-	fl.StringVar(&f.format, "to", "", "write parquet, arrow or mds (default parquet)")
+	fl.StringVar(&f.format, "to", "", "write parquet or arrow (default parquet)")
 	fl.StringVar(&f.codec, "codec", "", "of the parts: none, snappy, gzip, brotli, lz4 or zstd (default snappy)")
 	fl.StringVar(&f.rowGroup, "row-group", "", "row groups of this size in memory (default a 16th of --memory, 1MiB to 16MiB)")
 	fl.StringVar(&f.partSize, "part-size", "", "rows of this size in memory make a part (default 256MiB)")
@@ -37,7 +37,10 @@ func (f *corpusFlags) add(a *app, c *cobra.Command) {
 
 // recipe is what the flags stand for, with these stages.
 func (f *corpusFlags) recipe(paths []string, stages ...recipe.Stage) (*recipe.Recipe, error) {
-	if f.output == "" && !f.counts {
+	if f.check && f.output != "" {
+		return nil, errors.New("--check writes nothing: leave -o out")
+	}
+	if f.output == "" && !f.counts && !f.check {
 		return nil, errors.New("say where to write with -o DIR/")
 	}
 	r := &recipe.Recipe{
@@ -106,7 +109,7 @@ func (a *app) tokenize() *cobra.Command {
 	var f corpusFlags
 	var t recipe.Tokenize
 	c := a.command(&cobra.Command{
-		Use:   "tokenize PATH... -o DIR/ --tokenizer tokenizer.json",
+		Use:   "tokenize PATH... -o DIR/ --tokenizer FILE",
 		Short: "Make tokens of texts and conversations",
 		Long: `Tokenize reads a Hugging Face tokenizer.json and writes input_ids: the ids that the
 tokenizers library gives, or an error that names what it cannot do in the same way.
@@ -115,7 +118,8 @@ With --chat, a column of messages goes through the chat template of the
 tokenizer_config.json beside the tokenizer (or --template), and labels has -100
 for all that the assistant did not write. --alpaca reads instruction, input and output.`,
 		Example: `  weir tokenize clean/ -o tokens/ --tokenizer tokenizer.json --add-eos
-  weir tokenize clean/ -o tokens/ --tokenizer model/tokenizer.json --chat messages --mask assistant --memory 512MiB`,
+  weir tokenize clean/ -o tokens/ --tokenizer model/tokenizer.json --chat messages --mask assistant --memory 512MiB
+  weir tokenize clean/ --tokenizer tokenizer.json --check             # does every text come back from its tokens?`,
 	}, &f, func() recipe.Stage { return recipe.Stage{Name: "tokenize", Tokenize: &t} })
 	fl := c.Flags()
 	fl.StringVar(&t.Tokenizer, "tokenizer", "", "a tokenizer.json")
@@ -125,11 +129,13 @@ for all that the assistant did not write. --alpaca reads instruction, input and 
 	fl.StringVar(&t.Tools, "tools", "", "column of tools, for --chat")
 	fl.StringVar(&t.Template, "template", "", "a .jinja file or a tokenizer_config.json (default the one beside the tokenizer)")
 	fl.StringVar(&t.TemplateName, "template-name", "", "which of several templates (default default)")
+	fl.StringVar(&t.Date, "date", "", "the day that a template writes, as 2026-11-15; needed where it asks for one")
 	fl.StringVar(&t.Mask, "mask", "", "labels: of the assistant alone, or none (default assistant with --chat and --alpaca, else none)")
 	fl.BoolVar(&t.AddEOS, "add-eos", false, "put the end-of-sequence token behind every row")
 	fl.BoolVar(&t.AddSpecial, "add-special", false, "add the tokens of the tokenizer's post-processor, such as <s>")
 	fl.IntVar(&t.MaxLength, "max-length", 0, "cut rows behind so many tokens, and count them (default never)")
 	fl.StringSliceVar(&t.Keep, "keep", nil, "columns to pass through, names or globs")
+	fl.BoolVar(&f.check, "check", false, "write nothing: decode the tokens of every row again and count rows that come back different")
 	return c
 }
 

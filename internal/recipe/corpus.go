@@ -23,6 +23,7 @@ type Tokenize struct {
 	Tools        string   // chat: a column of tools
 	Template     string   // chat: a .jinja or a tokenizer_config.json; empty: the tokenizer_config.json beside Tokenizer
 	TemplateName string   // chat: which of several templates; empty: default
+	Date         string   // chat: the day that a template writes, as 2026-11-15
 	Mask         string   // assistant or none; empty: assistant with Chat and Alpaca, else none
 	AddEOS       bool     // an end-of-sequence token behind every row
 	AddSpecial   bool     // the tokens that the tokenizer's post-processor adds
@@ -77,6 +78,8 @@ func (t *Tokenize) mistake() (key, why string) {
 		return "alpaca", "not together with text: one of them is read"
 	case t.Alpaca && chat:
 		return "alpaca", "not together with chat: one of them is read"
+	case t.Date != "" && !chat:
+		return "date", "it goes with chat"
 	case t.Tools != "" && !chat:
 		return "tools", "it goes with chat"
 	case t.Template != "" && !chat:

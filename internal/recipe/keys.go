@@ -71,7 +71,7 @@ func top() []key[Recipe] {
 		{name: "stages", at: func(r *Recipe) any { return &r.Stages }, doc: "what is done, in this order; the first rule that matches a column counts"},
 		{name: "write", doc: "what to write", keys: []key[Recipe]{
 			{name: "path", at: func(r *Recipe) any { return &r.Write.Path }, need: true, doc: "directory or s3:// prefix"},
-			{name: "format", at: func(r *Recipe) any { return &r.Write.Format }, one: []string{"parquet", "arrow", "mds"}, none: "parquet", doc: "format of the parts; arrow and mds for a corpus"},
+			{name: "format", at: func(r *Recipe) any { return &r.Write.Format }, one: []string{"parquet", "arrow"}, none: "parquet", doc: "format of the parts; arrow for a corpus"},
 			{name: "codec", at: func(r *Recipe) any { return &r.Write.Codec }, one: codecs(), doc: "compression, with a level as zstd:9; default: snappy"},
 			{name: "row_group", at: func(r *Recipe) any { return &r.Write.RowGroup }, doc: "size of a row group in memory, in the largest split; default: a 16th of the memory, 1MiB to 16MiB"},
 			{name: "part_size", at: func(r *Recipe) any { return &r.Write.PartSize }, doc: "bytes of rows, of all splits together, that make a part of each; default: a 32nd of the source, 64MiB to 256MiB"},
@@ -152,6 +152,8 @@ func tokenizeKeys() []key[Stage] {
 		{name: "template", at: func(s *Stage) any { return &s.Tokenize.Template },
 			doc: "chat: a .jinja file or a tokenizer_config.json; default: the tokenizer_config.json beside the tokenizer"},
 		{name: "template_name", at: func(s *Stage) any { return &s.Tokenize.TemplateName }, doc: "chat: which template, where there are several; default: default"},
+		{name: "date", at: func(s *Stage) any { return &s.Tokenize.Date }, pattern: `^[0-9]{4}-[0-9]{2}-[0-9]{2}$`, like: "2026-11-15",
+			doc: "chat: the day that a template writes, as 2026-11-15; needed where it asks for one"},
 		{name: "mask", at: func(s *Stage) any { return &s.Tokenize.Mask }, one: []string{"assistant", "none"},
 			doc: "assistant: labels are -100 outside the assistant's turns; default: assistant with chat and alpaca, else none"},
 		{name: "add_eos", at: func(s *Stage) any { return &s.Tokenize.AddEOS }, doc: "end every row with the end-of-sequence token"},

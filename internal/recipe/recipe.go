@@ -88,7 +88,7 @@ type Stage struct {
 // Write says what is written and how; see format.WriteOptions.
 type Write struct {
 	Path     string
-	Format   string // corpus: arrow or mds; empty: parquet
+	Format   string // corpus: arrow; empty: parquet
 	Codec    string
 	RowGroup Size
 	PartSize Size

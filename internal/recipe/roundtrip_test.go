@@ -89,7 +89,7 @@ func (d draw) table() *Recipe {
 
 func (d draw) corpus() *Recipe {
 	r := d.common()
-	r.Scratch, r.Write.Format = d.pick("", d.word()), d.pick("", "arrow", "mds")
+	r.Scratch, r.Write.Format = d.pick("", d.word()), d.pick("", "arrow")
 	dedup := &Dedup{By: d.some(), Normalize: d.coin(), Against: d.some(), SaveHashes: d.pick("", d.word())}
 	if d.coin() {
 		dedup.Near, dedup.Ngram, dedup.Unit, dedup.Check = math.Nextafter(d.Float64()*math.Pow(10, -float64(d.IntN(300))), 1), d.IntN(9), d.pick("", "byte"), d.coin()

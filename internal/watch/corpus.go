@@ -21,8 +21,9 @@ func Corpus(r corpus.Report, c corpus.Config, line *Timeline) Preparation {
 		p.pass("hash", r.Hash)
 	}
 	if c.Out == "" {
-		p.Output = "nothing was written: -o DIR/ writes the rows that are kept"
-	} else {
+		p.Output = "nothing was written: that is what -o DIR/ is for"
+	}
+	if r.Write.WallSeconds > 0 || c.Out != "" {
 		p.pass("write", r.Write)
 	}
 	if c.Shuffle {
@@ -42,6 +43,12 @@ func Corpus(r corpus.Report, c corpus.Config, line *Timeline) Preparation {
 			text += fmt.Sprintf("; %s cut behind %s tokens", plural(r.Cut, "row"), group(int64(c.Tokenize.MaxLength)))
 		}
 		p.Facts = append(p.Facts, Fact{"tokens", text})
+		if c.Tokenize.Check {
+			p.Facts = append(p.Facts, Fact{"checked", fmt.Sprintf("%s decode to another text", plural(r.Differ, "row"))})
+		}
+		for _, d := range r.Differences {
+			p.Facts = append(p.Facts, Fact{"", fmt.Sprintf("row %s: %q came back as %q", group(d.Row), d.Text, d.Back)})
+		}
 	}
 	if c.Pack != nil {
 		p.Facts = append(p.Facts, Fact{"packed", packed(r.Packed, c.Pack.Length)})

@@ -26,6 +26,7 @@ import (
 	"github.com/weir-data/weir/internal/stage/dedup"
 	"github.com/weir-data/weir/internal/stage/pack"
 	"github.com/weir-data/weir/internal/stage/shuffle"
+	"github.com/weir-data/weir/internal/stage/tokenize"
 	"github.com/weir-data/weir/internal/store"
 )
 
@@ -37,7 +38,7 @@ type Config struct {
 	Run run.Config
 	// Store is where Out lies.
 	Store store.ReadWriter
-	Out   string // a directory or prefix; "": duplicates are counted and nothing is written
+	Out   string // a directory or prefix; "": duplicates are counted, tokens are checked, and nothing is written
 	Force bool   // replaces a dataset or an unfinished run that is there
 	// Scratch is a directory on disk for what does not fit in memory.
 	Scratch string
@@ -91,9 +92,13 @@ type Report struct {
 	Tokens   int64       // that were made
 	Cut      int64       // rows that were cut behind the most tokens that they may have
 	Packed   pack.Report
-	Rows     int64 // written
-	Bytes    int64
-	Parts    int64
+	// Differ is how many rows have tokens that do not decode to their text,
+	// where that was asked for, and Differences are some of them.
+	Differ      int64
+	Differences []tokenize.Difference
+	Rows        int64 // written
+	Bytes       int64
+	Parts       int64
 }
 
 // The passes, as checkpoints number them.
@@ -116,6 +121,9 @@ type work struct {
 	from    *dataset.Resumed
 	scratch *spill.Dir // nil: none is needed
 	state   state
+
+	differ      int64
+	differences []tokenize.Difference
 }
 
 // state is what a run goes on with, beside the cursor.
@@ -244,20 +252,25 @@ func (w *work) clear(ctx context.Context) error {
 	return w.scratch.Clear()
 }
 
-// look counts duplicates, and writes nothing.
+// look counts duplicates and checks tokens, and writes nothing.
 func (w *work) look(ctx context.Context) (rep Report, err error) {
-	if w.Dedup == nil {
-		return rep, format.Error(format.ErrUsage, "say where to write")
-	}
-	if w.scratch, err = spill.Open(w.Scratch); err != nil {
-		return rep, err
-	}
 	w.from = new(dataset.Resumed)
-	if rep.Hash, err = w.hash(ctx); err == nil && w.Dedup.Show > 0 {
+	write := w.Tokenize != nil
+	if w.Dedup != nil {
+		if w.scratch, err = spill.Open(w.Scratch); err != nil {
+			return rep, err
+		}
+		rep.Hash, err = w.hash(ctx)
+		write = write || w.Dedup.Show > 0
+	}
+	if err == nil && write {
 		rep.Write, rep.Examples, err = w.write(ctx)
 	}
-	rep.Kept = w.state.Kept
-	return rep, errors.Join(err, w.scratch.Clear())
+	rep.Kept, rep.Tokens, rep.Differ, rep.Differences = w.state.Kept, w.state.Tokens, w.differ, w.differences
+	if w.scratch != nil {
+		err = errors.Join(err, w.scratch.Clear())
+	}
+	return rep, err
 }
 
 // resume takes up the state of a run that was ended.

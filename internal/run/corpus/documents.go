@@ -163,6 +163,7 @@ func (l *line) flush() error {
 // count notes what was done with the documents.
 func (l *line) count() {
 	if l.tokens != nil {
+		l.differ, l.differences = l.tokens.Differences()
 		l.state.Tokens, l.state.Cut = l.docs.Tokens+l.tokens.Tokens(), l.docs.Cut+l.tokens.Cut()
 	}
 	if l.packer != nil {

@@ -8,6 +8,11 @@ import (
 	"github.com/weir-data/weir/internal/run"
 )
 
+// scratchBytes is left to the kernel for the pages of scratch files. Measured in
+// a container of exactly 64 MiB: with 4 MiB the program's code is read again and
+// again, which takes ten times as long, with 6 it is not.
+const scratchBytes = 6 << 20
+
 // mostReading is what a reader can make use of beyond its least.
 const mostReading = 64 << 20
 
@@ -16,7 +21,7 @@ const mostReading = 64 << 20
 func (w *work) directory() (share *mem.Budget, end func(), err error) {
 	cost, whole := w.besides(), w.Run.Budget
 	if share, err = whole.Carve("dataset", cost); err != nil {
-		return nil, nil, w.tooSmall(whole.Limit()-w.reading.Room(w.Run), 0)
+		return nil, nil, w.nothingLeft()
 	}
 	held, err := share.Acquire(context.Background(), w.held())
 	if err != nil {
@@ -35,7 +40,23 @@ func (w *work) directory() (share *mem.Budget, end func(), err error) {
 }
 
 // besides is what the directory, the program and the tokenizer need.
-func (w *work) besides() int64 { return dataset.Cost(w.Out) + run.ProgramBytes + w.held() }
+func (w *work) besides() int64 {
+	n := dataset.Cost(w.Out) + run.ProgramBytes + w.held()
+	if w.needsScratch() {
+		n += scratchBytes
+	}
+	return n
+}
+
+// nothingLeft refuses a memory that does not even hold what lies beside the
+// passes, with a number that the passes fit in too.
+func (w *work) nothingLeft() error {
+	least, _, err := w.passMemory()
+	if err != nil {
+		return err
+	}
+	return w.tooSmall(w.Run.Budget.Limit()-w.reading.Room(w.Run), least)
+}
 
 // held is what the tokenizer has on the Go heap, in all passes.
 func (w *work) held() int64 {
@@ -79,10 +100,19 @@ func (w *work) divide(r *run.Reading, name string, least, most int64) (*mem.Budg
 	return share, c, nil
 }
 
-// fits refuses a memory that is too small for the second pass, before the first
-// has begun.
+// passMemory is what the first two passes cannot do without beside reading, and
+// what makes them faster.
+func (w *work) passMemory() (least, most int64, err error) {
+	least, most, err = w.writeMemory()
+	if w.Dedup != nil {
+		least = max(least, hashLeast)
+	}
+	return least, max(least, most), err
+}
+
+// fits refuses a memory that is too small for a pass, before the first has begun.
 func (w *work) fits() error {
-	least, most, err := w.writeMemory()
+	least, most, err := w.passMemory()
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,9 @@ package prepare
 
 import (
 	"context"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/weir-data/weir/internal/dataset"
 	"github.com/weir-data/weir/internal/format"
@@ -15,10 +17,6 @@ import (
 // manifest. Report, if not nil, is told of everything that is wrong as soon as
 // it is known; see dataset.Verify.
 func Verify(ctx context.Context, st store.ReadWriter, formats []format.Format, url string, share *mem.Budget, report func(string)) (dataset.Result, error) {
-	i := slices.IndexFunc(formats, func(f format.Format) bool { return f.Name == "parquet" })
-	if i < 0 {
-		return dataset.Result{}, format.Error(format.ErrUsage, "parts are Parquet, which is not among the formats")
-	}
 	cost := dataset.Cost(url)
 	own, err := share.Carve("dataset", cost)
 	if err != nil {
@@ -38,7 +36,11 @@ func Verify(ctx context.Context, st store.ReadWriter, formats []format.Format, u
 		if e.Split == "" {
 			return 0, text, e.Object.Size, nil // an array
 		}
-		rows, err := rowsOf(ctx, st, formats[i], e.Object, rest)
+		f, err := formatOf(formats, e.Object.URL)
+		if err != nil {
+			return 0, "", 0, err
+		}
+		rows, err := rowsOf(ctx, st, f, e.Object, rest)
 		return rows, text, e.Object.Size, err
 	}
 	var tell func(dataset.Finding)
@@ -76,6 +78,16 @@ func sumObject(ctx context.Context, st store.Store, o store.Object, share *mem.B
 		r.Drop(at, int64(len(p)))
 	}
 	return s.String(), nil
+}
+
+// formatOf is the format of a part, whose name ends in that of its format.
+func formatOf(formats []format.Format, url string) (format.Format, error) {
+	ext := strings.TrimPrefix(path.Ext(url), ".")
+	i := slices.IndexFunc(formats, func(f format.Format) bool { return f.Name == ext })
+	if i < 0 {
+		return format.Format{}, format.Error(format.ErrUsage, "%s: parts are Parquet or Arrow, this is neither", url)
+	}
+	return formats[i], nil
 }
 
 // rowsOf is what a part's description says.

@@ -4,8 +4,10 @@
 package tokenize
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -28,15 +30,30 @@ type Options struct {
 	AddSpecial bool         // the tokens of the tokenizer's post-processor are added
 	MaxLength  int          // rows are cut behind so many tokens; 0: never
 	Keep       []string     // columns that are passed through, names or globs
+	Check      bool         // tokens are decoded again, and rows that then differ are counted
 	Threads    int
 }
 
+// Difference is a row whose tokens do not decode to its text.
+type Difference struct {
+	Row  int64
+	Text string // about where the two part, as it was
+	Back string // and as it came back
+}
+
+// mostDifferences are told.
+const mostDifferences = 20
+
 const (
-	// cacheBytes is what an encoder remembers words in.
+	// cacheBytes is what an encoder remembers words in, and leastCache where
+	// there is little memory.
 	cacheBytes = 4 << 20
-	// chunkBytes of rows are made tokens of by one thread at a time, and
-	// stepChunks such for every thread before all wait for each other.
+	leastCache = 1 << 20
+	// chunkBytes of rows are made tokens of by one thread at a time, leastChunk
+	// where there is little memory, and stepChunks such for every thread before
+	// all wait for each other.
 	chunkBytes = 64 << 10
+	leastChunk = 8 << 10
 	stepChunks = 4
 	mostRows   = 64 << 10 // of a step
 	// tokenBytes is what a byte of text may need: an id and a place or a label,
@@ -56,11 +73,16 @@ type Stage struct {
 
 	share   *mem.Budget
 	lease   *mem.Lease
+	chunk   int64 // bytes of rows that are a chunk
 	pool    *stream.Pool[worker]
 	weights []int32
 	chunks  []chunk
 	tokens  int64
 	cut     int64
+
+	mu     sync.Mutex
+	differ int64 // rows
+	told   []Difference
 }
 
 // worker is what a thread has of its own.
@@ -108,9 +130,30 @@ func (o Options) schema(keep *kept) *arrow.Schema {
 // make use of.
 func (o Options) Memory() (least, most int64) {
 	threads := int64(max(1, o.Threads))
-	chunk := int64(chunkBytes * tokenBytes)
-	least = threads*(cacheBytes+stepChunks*chunk) + mostRows*8 + 2*threads*stepChunks*chunk
-	return least, 4 * least
+	return cost(threads, leastChunk, leastCache), 4 * cost(threads, chunkBytes, cacheBytes)
+}
+
+// cost is what a stage leases, and the records that it makes: one, and one that
+// is still in use.
+func cost(threads, chunk, cache int64) int64 {
+	return own(threads, chunk, cache) + 2*threads*stepChunks*chunk*tokenBytes
+}
+
+// own is what a stage leases from the beginning.
+func own(threads, chunk, cache int64) int64 {
+	return threads*(cache+stepChunks*chunk*tokenBytes) + mostRows*8
+}
+
+// sizes are the bytes of a chunk and of a cache that fit in a limit.
+func sizes(threads, limit int64) (chunk, cache int64) {
+	chunk, cache = chunkBytes, cacheBytes
+	for chunk > leastChunk && cost(threads, chunk, cache) > limit {
+		chunk /= 2
+	}
+	for cache > leastCache && cost(threads, chunk, cache) > limit {
+		cache /= 2
+	}
+	return chunk, cache
 }
 
 // New plans for rows of a schema. The share is the stage's alone until Close.
@@ -134,7 +177,9 @@ func New(ctx context.Context, in *arrow.Schema, t *tokenizer.Tokenizer, o Option
 	s.schema = o.schema(s.keep)
 	threads := max(1, o.Threads)
 	chunks := threads * stepChunks
-	if s.lease, err = share.Acquire(ctx, int64(threads)*cacheBytes+int64(chunks)*chunkBytes*tokenBytes+mostRows*8); err != nil {
+	var cache int64
+	s.chunk, cache = sizes(int64(threads), share.Limit())
+	if s.lease, err = share.Acquire(ctx, own(int64(threads), s.chunk, cache)); err != nil {
 		return nil, err
 	}
 	if s.keep != nil {
@@ -144,7 +189,7 @@ func New(ctx context.Context, in *arrow.Schema, t *tokenizer.Tokenizer, o Option
 		}
 	}
 	s.weights, s.chunks = make([]int32, mostRows), make([]chunk, chunks)
-	s.pool = stream.NewPool(threads, func() *worker { return &worker{enc: t.NewEncoder(cacheBytes), chat: s.text.NewScratch()} })
+	s.pool = stream.NewPool(threads, func() *worker { return &worker{enc: t.NewEncoder(int(cache)), chat: s.text.NewScratch()} })
 	return s, nil
 }
 
@@ -155,6 +200,28 @@ func (s *Stage) Schema() *arrow.Schema { return s.schema }
 // MaxLength.
 func (s *Stage) Tokens() int64 { return s.tokens }
 func (s *Stage) Cut() int64    { return s.cut }
+
+// Differences is how many rows do not decode to their text, and the first of them
+// in each part that a thread has had.
+func (s *Stage) Differences() (rows int64, told []Difference) { return s.differ, s.told }
+
+// check decodes tokens.
+func (s *Stage) check(row int64, text []byte, ids []uint32) {
+	back := s.tok.Decode(ids, s.opt.AddSpecial)
+	if bytes.Equal(back, text) {
+		return
+	}
+	at := 0
+	for at < min(len(text), len(back)) && text[at] == back[at] {
+		at++
+	}
+	some := func(b []byte) string { return string(b[max(0, at-20):min(len(b), at+40)]) }
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.differ++; len(s.told) < mostDifferences {
+		s.told = append(s.told, Difference{row, some(text), some(back)})
+	}
+}
 
 // Close gives the memory back, except that of records.
 func (s *Stage) Close() {
@@ -184,7 +251,7 @@ func (s *Stage) Rows(ctx context.Context, rec arrow.RecordBatch, rows []int32, f
 	for i := range chunks {
 		c := &chunks[i]
 		s.cut += c.cut
-		if c.weight > 2*chunkBytes {
+		if c.weight > 2*s.chunk {
 			*c = chunk{} // its memory was leased for this call alone
 		}
 	}
@@ -197,7 +264,7 @@ func (s *Stage) divide(rows []int32) (chunks []chunk, n int) {
 		chunks = s.chunks[:len(chunks)+1]
 		c := &chunks[len(chunks)-1]
 		from := n
-		for c.weight = 0; n < len(rows) && c.weight < chunkBytes; n++ {
+		for c.weight = 0; n < len(rows) && c.weight < s.chunk; n++ {
 			c.weight += int64(s.weights[rows[n]])
 		}
 		c.rows = rows[from:n]
@@ -209,7 +276,7 @@ func (s *Stage) divide(rows []int32) (chunks []chunk, n int) {
 func (s *Stage) room(ctx context.Context, chunks []chunk) (*mem.Lease, error) {
 	var need int64
 	for i := range chunks {
-		need += max(0, chunks[i].weight-2*chunkBytes) * tokenBytes
+		need += max(0, chunks[i].weight-2*s.chunk) * tokenBytes
 	}
 	if need == 0 {
 		return nil, nil
@@ -233,9 +300,12 @@ func (s *Stage) encode(rec arrow.RecordBatch, c *chunk, w *worker, first int64) 
 		} else {
 			c.ids = w.enc.Encode(c.ids, text, tokenizer.EncodeOptions{AddSpecial: s.opt.AddSpecial})
 		}
+		if s.opt.Check {
+			s.check(first+int64(row), text, c.ids[from:])
+		}
 		s.finish(c, from, len(text), spans)
 	}
-	if cap(w.text) > 2*chunkBytes {
+	if int64(cap(w.text)) > 2*s.chunk {
 		w.text, w.starts = nil, nil
 	}
 	return nil
