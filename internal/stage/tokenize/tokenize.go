@@ -48,7 +48,7 @@ const (
 	// cacheBytes is what an encoder remembers words in, and leastCache where
 	// there is little memory.
 	cacheBytes = 4 << 20
-	leastCache = 1 << 20
+	leastCache = 512 << 10
 	// chunkBytes of rows are made tokens of by one thread at a time, leastChunk
 	// where there is little memory, and stepChunks such for every thread before
 	// all wait for each other.
