@@ -98,6 +98,7 @@ counts.
 	fl := c.Flags()
 	fl.StringSliceVar(&d.By, "by", nil, "columns that are compared, names or globs (default all)")
 	fl.BoolVar(&d.Normalize, "normalize", false, "texts that differ in case, white space or Unicode form only are the same")
+	fl.Var(keepFirst{}, "keep", "which of the rows that agree is kept: first")
 	fl.StringSliceVar(&d.Against, "against", nil, "files of hashes of earlier runs: their rows count as seen")
 	fl.StringVar(&d.SaveHashes, "save-hashes", "", "file for the hashes of the rows that are kept")
 	fl.IntVar(&f.show, "show", 0, "tell so many examples of what was left out")
@@ -172,4 +173,17 @@ file is put in order in memory.`,
 	}, &f, func() recipe.Stage { return recipe.Stage{Name: "shuffle", Shuffle: new(recipe.Shuffle)} })
 	c.Flags().Uint64Var(&f.seed, "seed", 0, "chooses one of all orders")
 	return c
+}
+
+// keepFirst is a flag that has one value.
+type keepFirst struct{}
+
+func (keepFirst) String() string { return "first" }
+func (keepFirst) Type() string   { return "string" }
+
+func (keepFirst) Set(text string) error {
+	if text != "first" {
+		return errors.New("there is only first: the order of the rows stays, and one pass more would be needed for another")
+	}
+	return nil
 }
