@@ -6,6 +6,7 @@ Run as a program, in an environment that has transformers, it makes tokens of co
 from __future__ import annotations
 
 import bisect
+import itertools
 import json
 import os
 import random
@@ -65,7 +66,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 
 def byte_characters() -> list[str]:
     """The character that byte-level tokenizers write for each byte."""
-    plain = [b for b in range(256) if 33 <= b <= 126 or 161 <= b <= 172 or 174 <= b]
+    plain = [b for b in range(256) if 33 <= b <= 126 or 161 <= b <= 172 or b >= 174]
     others = iter(range(256, 512))
     return [chr(b if b in plain else next(others)) for b in range(256)]
 
@@ -75,7 +76,7 @@ def small_tokenizer(folder: Path) -> Path:
     letters = byte_characters()
     vocab = {letter: i for i, letter in enumerate(sorted(letters))}
     merges = []
-    for pair in ("t h", "th e", "i n", "a n", "an d", "e r", "o n", "Ġ t", "Ġt he", "Ġ a", "r e", "in g", "Ġ s", "o u"):
+    for pair in ("t h", "th e", "i n", "a n", "an d", "e r", "o n", "Ġ t", "Ġt h", "Ġ a", "r e", "in g", "Ġ s", "o u"):
         merges.append(pair.split(" "))
         vocab["".join(merges[-1])] = len(vocab)
     special = ["<|im_start|>", "<|im_end|>"]
@@ -96,8 +97,8 @@ def recipe(source: Path | str, out: Path | str, tokenizer: Path, *, memory: str 
     """All stages in one, as YAML reads JSON."""
     tokenize = {"tokenizer": str(tokenizer), "chat": "messages", "mask": "assistant"} | more.pop("tokenize", {})
     stages = [{"dedup": {"by": ["messages"]}}, {"tokenize": tokenize}, {"pack": {"length": length}}, {"shuffle": {}}]
-    whole = {"memory": memory, "seed": 7, "read": {"paths": [str(source)]}, "stages": stages}
-    return json.dumps(whole | more | {"write": {"path": f"{out}/"} | more.pop("write", {})})
+    write = {"path": f"{out}/"} | more.pop("write", {})
+    return json.dumps({"memory": memory, "seed": 7, "read": {"paths": [str(source)]}, "stages": stages, "write": write} | more)
 
 
 def rows_of(out: Path) -> pa.Table:
@@ -113,8 +114,8 @@ def unpacked(row: dict[str, Any], length: int, pad: int = 0) -> Iterator[Documen
     """The documents of a packed row, which must be right in all of its columns."""
     ids, labels, places, ends = (row[name] for name in ("input_ids", "labels", "position_ids", "cu_seqlens"))
     assert len(ids) == len(labels) == len(places) == length
-    assert ends[0] == 0 and all(a < b for a, b in zip(ends, ends[1:], strict=False)) and ends[-1] <= length
-    for start, end in zip(ends, ends[1:], strict=False):
+    assert ends[0] == 0 and all(a < b for a, b in itertools.pairwise(ends)) and ends[-1] <= length
+    for start, end in itertools.pairwise(ends):
         assert places[start:end] == list(range(end - start))
         yield tuple(ids[start:end]), tuple(labels[start:end])
     used = ends[-1]

@@ -1,4 +1,4 @@
-"""kill -9 at any moment of each pass over a corpus, on disk and on S3: the same command ends in the same bytes, and nothing is left over."""
+"""kill -9 at any moment of each pass over a corpus, on disk and on S3: the same command ends in the same bytes, nothing is left."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AGAIN = 5  # kills of one run, before it is let to its end
 THREADS = (1, 2, 8)
 FINISHED = "holds a finished dataset"
 
-WORDS = "the and in on there thing under ünder string answer 1 22 + = trees 松 over again".split(" ")
+WORDS = ["the", "and", "in", "on", "there", "thing", "under", "über", "string", "answer", "1", "22", "+", "=", "trees", "松", "again"]
 
 
 def corpus(count: int) -> list[dict[str, str]]:
@@ -45,12 +45,11 @@ class Sources:
 
     def arguments(self, name: str, out: str, threads: int) -> list[str]:
         """The command of a pass; its parts are small, so that there are several."""
-        more = ["--threads", str(threads), "--quiet"]
         if name == "run":
-            file = self.folder / f"{'s3' if '://' in out else 'disk'}.yaml"
+            file = self.folder / "finetune.yaml"
             sizes = {"part_size": "1MiB", "row_group": "1MiB"}
-            file.write_text(recipe(self.folder / "chats.jsonl", out, self.tokenizer, length=256, write=sizes))
-            return ["run", str(file), *more]
+            file.write_text(recipe(self.folder / "chats.jsonl", out, self.tokenizer, length=256, threads=threads, write=sizes))
+            return ["run", str(file), "--quiet"]
         source, rules = {
             "dedup": ("chats.jsonl", ["--by", "messages"]),
             "tokenize": ("chats.jsonl", ["--tokenizer", str(self.tokenizer), "--chat", "messages", "--keep", "id"]),
@@ -58,7 +57,7 @@ class Sources:
             "shuffle": ("tokens", ["--seed", "3"]),
         }[name]
         sizes = ["--memory", "192MiB", "--part-size", "1MiB", "--row-group", "1MiB"]
-        return [name, str(self.folder / source), "-o", f"{out}/", *rules, *sizes, *more]
+        return [name, str(self.folder / source), "-o", f"{out}/", *rules, *sizes, "--threads", str(threads), "--quiet"]
 
 
 @pytest.fixture(scope="module")

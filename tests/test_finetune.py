@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -65,6 +66,7 @@ def first_of_each(chats: Path, folder: Path) -> Path:
         key = json.dumps(row["messages"], sort_keys=True)
         return not (key in seen or seen.add(key))
 
+    datasets.disable_progress_bars()
     kept = rows.filter(unseen, keep_in_memory=True, load_from_cache_file=False)
     assert len(kept) < len(rows)
     return write_lines(folder / "kept.jsonl", list(kept))
@@ -93,7 +95,7 @@ def loaded(out: Path) -> list[dict[str, Any]]:
         for batch in batches:
             ends = [int(i) for i in batch["cu_seqlens.offsets"]]
             columns = {name: plain(batch[name]) for name in names[:3]}
-            columns["cu_seqlens"] = [[int(i) for i in batch["cu_seqlens.values"][a:b]] for a, b in zip(ends, ends[1:], strict=False)]
+            columns["cu_seqlens"] = [[int(i) for i in batch["cu_seqlens.values"][a:b]] for a, b in itertools.pairwise(ends)]
             rows += [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     return rows
 

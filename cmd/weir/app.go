@@ -83,7 +83,7 @@ that would work.
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(a.scan(), a.inspect(), a.prepare(), a.fit(), a.transform(), a.dedup(), a.tokenize(), a.pack(), a.shuffle(), a.runRecipe(), a.verify(), a.feed(), a.version())
+	root.AddCommand(a.scan(), a.inspect(), a.prepare(), a.fit(), a.transform(), a.dedup(), a.tokenize(), a.pack(), a.shuffle(), a.runRecipe(), a.verify(), a.feed(), a.call(), a.version())
 	return root
 }
 

@@ -78,7 +78,8 @@ func (a *app) corpusConfig(r *recipe.Recipe, read *readFlags, show io.Writer) (c
 	for _, s := range r.Stages {
 		switch {
 		case s.Dedup != nil:
-			out.Dedup = &corpus.Dedup{By: s.Dedup.By, Normalize: s.Dedup.Normalize, Against: s.Dedup.Against, Save: s.Dedup.SaveHashes}
+			out.Dedup = &corpus.Dedup{By: s.Dedup.By, Normalize: s.Dedup.Normalize, Against: s.Dedup.Against, Save: s.Dedup.SaveHashes,
+				Near: s.Dedup.Near, Ngram: s.Dedup.Ngram, Bytes: s.Dedup.Unit == "byte", Check: s.Dedup.Check}
 			sum, err := sumFiles(s.Dedup.Against...)
 			if err != nil {
 				return out, r.Blame("stages.dedup.against", err)

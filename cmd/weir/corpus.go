@@ -89,10 +89,14 @@ of the input. It keeps 16 bytes a row in memory; what does not fit goes to
 scratch files, one after the other, without changing the answer. Without -o it only
 counts.
 
+--near 0.8 leaves out texts that are nearly the same too: those whose 5-word sequences
+agree by about so much (MinHash). Of rows that are linked by such pairs one is kept.
+
 --save-hashes writes the keys of the rows that are kept to a file, 16 bytes each;
 --against takes such files of earlier runs, whose rows count as seen.`,
 		Example: `  weir dedup corpus/ --by text --show 20                    # how many, and which
   weir dedup corpus/ -o clean/ --by text --memory 512MiB
+  weir dedup corpus/ -o clean/ --by text --near 0.8 --check --memory 512MiB
   weir dedup s3://bucket/corpus/ -o clean/ --by messages,system --normalize --memory 128MiB --scratch /data/scratch`,
 	}, &f, func() recipe.Stage { return recipe.Stage{Name: "dedup", Dedup: &d} })
 	fl := c.Flags()
@@ -101,6 +105,10 @@ counts.
 	fl.Var(keepFirst{}, "keep", "which of the rows that agree is kept: first")
 	fl.StringSliceVar(&d.Against, "against", nil, "files of hashes of earlier runs: their rows count as seen")
 	fl.StringVar(&d.SaveHashes, "save-hashes", "", "file for the hashes of the rows that are kept")
+	fl.Float64Var(&d.Near, "near", 0, "texts of this Jaccard similarity and above are the same, as 0.8 (default only equal ones)")
+	fl.IntVar(&d.Ngram, "ngram", 0, "with --near: words, or bytes, that are compared together (default 5)")
+	fl.StringVar(&d.Unit, "unit", "", "with --near: word or byte (default word)")
+	fl.BoolVar(&d.Check, "check", false, "with --near: compare signatures of what seems alike, which finds more and errs less")
 	fl.IntVar(&f.show, "show", 0, "tell so many examples of what was left out")
 	f.counts = true
 	return c

@@ -138,7 +138,7 @@ func dedupKeys() []key[Stage] {
 			doc: "near-duplicates too, by MinHash: the Jaccard similarity from which rows count as equal, as 0.8"},
 		{name: "ngram", at: func(s *Stage) any { return &s.Dedup.Ngram }, min: 1, max: 1 << 10, doc: "near: words or bytes in a shingle; default: 5"},
 		{name: "unit", at: func(s *Stage) any { return &s.Dedup.Unit }, one: []string{"word", "byte"}, none: "word", doc: "near: what shingles are made of"},
-		{name: "check", at: func(s *Stage) any { return &s.Dedup.Check }, doc: "near: work out the similarity of candidates exactly"},
+		{name: "check", at: func(s *Stage) any { return &s.Dedup.Check }, doc: "near: compare candidates once more, by their signatures; default: false"},
 	}
 }
 

@@ -92,6 +92,7 @@ func (d draw) corpus() *Recipe {
 	r.Scratch, r.Write.Format = d.pick("", d.word()), d.pick("", "arrow")
 	dedup := &Dedup{By: d.some(), Normalize: d.coin(), Against: d.some(), SaveHashes: d.pick("", d.word())}
 	if d.coin() {
+		dedup = &Dedup{By: dedup.By}
 		dedup.Near, dedup.Ngram, dedup.Unit, dedup.Check = math.Nextafter(d.Float64()*math.Pow(10, -float64(d.IntN(300))), 1), d.IntN(9), d.pick("", "byte"), d.coin()
 	}
 	tokens := &Tokenize{Tokenizer: d.word(), Mask: d.pick("", "none"), AddEOS: d.coin(), AddSpecial: d.coin(), MaxLength: d.IntN(9), Keep: d.some()}

@@ -35,7 +35,7 @@ func Corpus(r corpus.Report, c corpus.Config, line *Timeline) Preparation {
 			group(k.Rows-k.Distinct), group(k.Rows), 100*float64(k.Rows-k.Distinct)/float64(max(1, k.Rows)))})
 	}
 	for _, e := range r.Examples {
-		p.Facts = append(p.Facts, Fact{"", fmt.Sprintf("row %s = %s: %s", group(e.Row), first(e.First), printed(e.Text))})
+		p.Facts = append(p.Facts, Fact{"", fmt.Sprintf("row %s %s %s: %s", group(e.Row), like(c.Dedup), first(e.First), printed(e.Text))})
 	}
 	if c.Tokenize != nil {
 		text := group(r.Tokens) + " made"
@@ -123,4 +123,12 @@ func PlannedCorpus(p corpus.Planned) string {
 	}
 	line("dry run", "nothing was written")
 	return b.String()
+}
+
+// like is how a duplicate and the row that is kept relate.
+func like(d *corpus.Dedup) string {
+	if d.Near > 0 {
+		return "≈"
+	}
+	return "="
 }

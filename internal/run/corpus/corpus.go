@@ -24,6 +24,7 @@ import (
 	"github.com/weir-data/weir/internal/run"
 	"github.com/weir-data/weir/internal/spill"
 	"github.com/weir-data/weir/internal/stage/dedup"
+	"github.com/weir-data/weir/internal/stage/dedup/near"
 	"github.com/weir-data/weir/internal/stage/pack"
 	"github.com/weir-data/weir/internal/stage/shuffle"
 	"github.com/weir-data/weir/internal/stage/tokenize"
@@ -72,6 +73,14 @@ type Dedup struct {
 	Against []string
 	Save    string
 	Show    int // so many examples of what was left out are told
+
+	// Near, if not 0, is the Jaccard similarity of texts from which on rows are
+	// duplicates: of n-grams of Ngram words, or bytes. Check compares what is
+	// found once more, by signatures.
+	Near  float64
+	Ngram int // 0: 5
+	Bytes bool
+	Check bool
 }
 
 // Example is a row that was left out, and the one that it equals.
@@ -130,6 +139,7 @@ type work struct {
 type state struct {
 	Group int64        `json:"row_group,omitempty"` // bytes of a row group; 0: not chosen
 	Set   *dedup.State `json:"set,omitempty"`       // of the first pass
+	Near  *near.State  `json:"near,omitempty"`
 	Kept  *dedup.Kept  `json:"kept,omitempty"`
 
 	// Of the second pass, behind a chapter: Skip rows behind the cursor were

@@ -190,6 +190,38 @@ func TestTheFirstOfEveryTextIsKeptInOrder(t *testing.T) {
 	}
 }
 
+func TestTextsThatAreNearlyTheSameAreLeftOut(t *testing.T) {
+	dir := t.TempDir()
+	rnd := rand.New(rand.NewPCG(5, 6))
+	var b strings.Builder
+	b.WriteString("id,text\n")
+	planted := 0
+	var last []string
+	for i := range 2000 {
+		words := make([]string, 60)
+		for j := range words {
+			words[j] = fmt.Sprintf("w%d", rnd.IntN(100_000))
+		}
+		if last != nil && i%4 == 3 {
+			copy(words, last)
+			words[rnd.IntN(60)] = "other" // five of 56 shingles differ: similarity 0.84
+			planted++
+		}
+		last = words
+		fmt.Fprintf(&b, "%d,%s\n", i, strings.Join(words, " "))
+	}
+	if err := os.WriteFile(dir+"/part.csv", []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := config(t, dir+"/", t.TempDir()+"/out")
+	c.Dedup = &corpus.Dedup{By: []string{"text"}, Near: 0.75, Check: true, Show: 5}
+	rep := made(t, c)
+	left := rep.Kept.Rows - rep.Kept.Distinct
+	if left < int64(planted)*9/10 || left > int64(planted) || len(rep.Examples) != 5 || rep.Examples[0].First != rep.Examples[0].Row-1 {
+		t.Errorf("%d rows left out, %d were planted; %v", left, planted, rep.Examples)
+	}
+}
+
 func TestARunThatWasEndedGoesOnToTheSameBytes(t *testing.T) {
 	in := source(t, 3)
 	for _, shuffled := range []bool{false, true} {

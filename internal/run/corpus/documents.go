@@ -21,6 +21,10 @@ const (
 	mostPack  = 64 << 20
 )
 
+// packBytes is what packing gets: of it follows how many documents are looked at
+// together, and so which rows they make, which must not depend on threads.
+func (w *work) packBytes() int64 { return max(leastPack, min(mostPack, w.Run.Memory/8)) }
+
 // packedBytes is what a token takes that is packed: in three columns.
 const packedBytes = 12
 
@@ -52,7 +56,7 @@ func (l *line) openTokens(share *mem.Budget) error {
 
 // openPack makes the stage that packs rows of a schema.
 func (l *line) openPack(share *mem.Budget, in *arrow.Schema) error {
-	own, err := l.carve(share, "packing", leastPack, mostPack)
+	own, err := l.carve(share, "packing", l.packBytes(), l.packBytes())
 	if err != nil {
 		return err
 	}

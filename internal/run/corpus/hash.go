@@ -16,6 +16,7 @@ import (
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/run"
 	"github.com/weir-data/weir/internal/stage/dedup"
+	"github.com/weir-data/weir/internal/stage/dedup/near"
 	"github.com/weir-data/weir/internal/stream"
 )
 
@@ -27,9 +28,16 @@ const (
 	keyBytes  = 16
 	// readBuffer is that of files of keys.
 	readBuffer = 256 << 10
-	// hashLeast is what the first pass cannot do without beside reading.
-	hashLeast = dedup.Floor + hashRows*keyBytes + 2*readBuffer
+	hashLeast  = dedup.Floor + hashRows*keyBytes + 2*readBuffer
 )
+
+// finder is the sink of the first pass: it finds out which rows are kept.
+type finder interface {
+	run.Sink
+	// open takes up what a run that was ended has left.
+	open(share *mem.Budget) error
+	close()
+}
 
 // hash is the first pass: it finds out which rows are kept. It reads the columns
 // that are compared, and nothing else.
@@ -42,32 +50,61 @@ func (w *work) hash(ctx context.Context) (run.Report, error) {
 	if err != nil {
 		return run.Report{}, err
 	}
-	h := &hashing{work: w, ctx: ctx, last: time.Now()}
-	if h.hasher, err = dedup.NewHasher(reading.Schema(), nil, dedup.HashOptions{Normalize: w.Dedup.Normalize}); err != nil {
+	f, err := w.finder(ctx, reading.Schema())
+	if err != nil {
 		return run.Report{}, err
 	}
-	share, c, err := w.divide(reading, "keys", hashLeast, 1<<50)
+	share, c, err := w.divide(reading, "keys", w.hashLeast(), 1<<50)
 	if err != nil {
 		return run.Report{}, err
 	}
 	defer share.Close()
 	defer c.Budget.Close()
-	defer h.close()
-	if err := h.open(share); err != nil {
+	defer f.close()
+	if err := f.open(share); err != nil {
 		return run.Report{}, err
 	}
-	if rows := reading.Info().Rows; rows > 0 && w.state.Set == nil {
-		if err := w.scratch.Check(dedup.Scratch(rows)); err != nil {
+	if rows := reading.Info().Rows; rows > 0 && w.from.Pass == 0 {
+		need, err := w.hashScratch(rows)
+		if err == nil {
+			err = w.scratch.Check(need)
+		}
+		if err != nil {
 			return run.Report{}, err
 		}
 	}
 	c.From = w.from.Cursor
-	ready := run.Ready(h)
+	ready := run.Ready(f)
 	c.Sink = func(context.Context, *arrow.Schema) (run.Prepared, error) { return ready, nil }
 	return run.Scan(ctx, c)
 }
 
-// hashing is the sink of the first pass.
+// finder is the one for rows of a schema.
+func (w *work) finder(ctx context.Context, schema *arrow.Schema) (finder, error) {
+	if w.Dedup.Near > 0 {
+		return newNearing(ctx, w, schema)
+	}
+	hasher, err := dedup.NewHasher(schema, nil, dedup.HashOptions{Normalize: w.Dedup.Normalize})
+	return &hashing{work: w, ctx: ctx, last: time.Now(), hasher: hasher}, err
+}
+
+// hashLeast is what the first pass cannot do without beside reading.
+func (w *work) hashLeast() int64 {
+	if w.Dedup.Near > 0 {
+		return nearLeast
+	}
+	return hashLeast
+}
+
+// hashScratch is the scratch space that rows need at most.
+func (w *work) hashScratch(rows int64) (int64, error) {
+	if w.Dedup.Near > 0 {
+		return near.Scratch(rows, w.Dedup.near())
+	}
+	return dedup.Scratch(rows), nil
+}
+
+// hashing finds rows that are equal.
 type hashing struct {
 	*work
 	ctx    context.Context
@@ -185,11 +222,17 @@ func (h *hashing) Close() error {
 			return err
 		}
 	}
-	h.state.Kept, h.state.Set = kept, nil
-	if err := h.checkpoint(h.ctx, dataset.Checkpoint{Pass: passWrite}); err != nil {
+	h.state.Set = nil
+	return h.found(h.ctx, kept, h.set.Remove)
+}
+
+// found notes which rows are kept; then what they were found with is not needed.
+func (w *work) found(ctx context.Context, kept *dedup.Kept, remove func() error) error {
+	w.state.Kept = kept
+	if err := w.checkpoint(ctx, dataset.Checkpoint{Pass: passWrite}); err != nil {
 		return err
 	}
-	return h.set.Remove()
+	return remove()
 }
 
 // Abort leaves what the last checkpoint needs.

@@ -75,7 +75,7 @@ func (w *work) writeMemory() (least, most int64, err error) {
 		least, most = least+a, most+b
 	}
 	if w.Pack != nil {
-		least, most = least+leastPack, most+mostPack
+		least, most = least+w.packBytes(), most+w.packBytes()
 	}
 	return least + own, most + own, nil
 }
@@ -227,13 +227,17 @@ func (l *line) kept(n int) ([]int32, error) {
 	return rows, nil
 }
 
-// Close ends the last chapter.
+// Close ends the last chapter. On an error it gives all memory back.
 func (l *line) Close() error {
-	if err := l.flush(); err != nil {
-		return err
+	err := l.flush()
+	if err == nil {
+		l.count()
+		err = l.out.close()
 	}
-	l.count()
-	return l.out.close()
+	if err != nil {
+		l.Abort()
+	}
+	return err
 }
 
 // Abort gives all memory back.

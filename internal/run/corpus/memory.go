@@ -2,16 +2,19 @@ package corpus
 
 import (
 	"context"
+	"errors"
 
 	"github.com/weir-data/weir/internal/dataset"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/run"
+	"github.com/weir-data/weir/internal/stage/shuffle"
 )
 
-// scratchBytes is left to the kernel for the pages of scratch files. Measured in
-// a container of exactly 64 MiB: with 4 MiB the program's code is read again and
-// again, which takes ten times as long, with 6 it is not.
-const scratchBytes = 6 << 20
+// scratchBytes is left to the kernel for the pages of scratch files. Without it,
+// in a container of exactly --memory, the program's code is read again and again.
+// Measured there with 64 MiB, a shuffle of 93 MB: 2 s with 10 MiB, 6 s with 6, 26 s
+// and more with 4.
+const scratchBytes = 10 << 20
 
 // mostReading is what a reader can make use of beyond its least.
 const mostReading = 64 << 20
@@ -51,11 +54,26 @@ func (w *work) besides() int64 {
 // nothingLeft refuses a memory that does not even hold what lies beside the
 // passes, with a number that the passes fit in too.
 func (w *work) nothingLeft() error {
-	least, _, err := w.passMemory()
-	if err != nil {
-		return err
+	return w.refuse(w.Run.Budget.Limit() - w.reading.Room(w.Run))
+}
+
+// refuse names a memory that all passes fit in, where reading needs so much. Row
+// groups are larger in more memory, and need more of it.
+func (w *work) refuse(reading int64) error {
+	given := w.Run.Memory
+	for {
+		w.state.Group = 0
+		least, _, err := w.passMemory()
+		if err != nil {
+			return err
+		}
+		small := w.tooSmall(reading, least)
+		if small.Try <= w.Run.Memory {
+			small.Memory, small.Try = given, w.Run.Memory
+			return small
+		}
+		w.Run.Memory = small.Try
 	}
-	return w.tooSmall(w.Run.Budget.Limit()-w.reading.Room(w.Run), least)
 }
 
 // held is what the tokenizer has on the Go heap, in all passes.
@@ -68,7 +86,7 @@ func (w *work) held() int64 {
 
 // tooSmall refuses a memory in which reading needs so much, and what is done
 // with the rows.
-func (w *work) tooSmall(reading, doing int64) error {
+func (w *work) tooSmall(reading, doing int64) *run.TooSmallError {
 	doing += w.besides()
 	return &run.TooSmallError{Memory: w.Run.Memory, Need: reading, Write: doing, Try: run.Base + reading + reading/8 + doing + 1<<20}
 }
@@ -100,14 +118,23 @@ func (w *work) divide(r *run.Reading, name string, least, most int64) (*mem.Budg
 	return share, c, nil
 }
 
-// passMemory is what the first two passes cannot do without beside reading, and
-// what makes them faster.
+// passMemory is what no pass can do without beside reading, and what makes them
+// faster.
 func (w *work) passMemory() (least, most int64, err error) {
-	least, most, err = w.writeMemory()
-	if w.Dedup != nil {
-		least = max(least, hashLeast)
+	if least, most, err = w.writeMemory(); err != nil {
+		return 0, 0, err
 	}
-	return least, max(least, most), err
+	if w.Dedup != nil {
+		least = max(least, w.hashLeast())
+	}
+	if w.Shuffle {
+		shelf, _, err := w.shelfMemory()
+		if err != nil {
+			return 0, 0, err
+		}
+		least = max(least, shelf+8*lineRows+shuffle.Least(w.out, orders))
+	}
+	return least, max(least, most), nil
 }
 
 // fits refuses a memory that is too small for a pass, before the first has begun.
@@ -117,6 +144,9 @@ func (w *work) fits() error {
 		return err
 	}
 	share, c, err := w.divide(w.reading, "rows", least, most)
+	if small, ok := errors.AsType[*run.TooSmallError](err); ok {
+		return w.refuse(small.Need)
+	}
 	if err != nil {
 		return err
 	}

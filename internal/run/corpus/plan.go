@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/weir-data/weir/internal/format"
-	"github.com/weir-data/weir/internal/stage/dedup"
 )
 
 // Planned is what Run would do.
@@ -48,9 +47,11 @@ func Plan(ctx context.Context, c Config) (Planned, error) {
 	}
 	defer end()
 	if w.Dedup != nil {
-		pass := PlannedPass{Name: "hash", Least: hashLeast, Scratch: -1}
+		pass := PlannedPass{Name: "hash", Least: w.hashLeast(), Scratch: -1}
 		if info.Rows >= 0 {
-			pass.Scratch = dedup.Scratch(info.Rows)
+			if pass.Scratch, err = w.hashScratch(info.Rows); err != nil {
+				return p, err
+			}
 		}
 		if err := p.add(w, pass, 1<<50); err != nil {
 			return p, err

@@ -2,16 +2,12 @@ package dedup
 
 import (
 	"context"
-	"encoding/binary"
-	"math/bits"
 
 	"github.com/weir-data/weir/internal/mem"
-	"github.com/weir-data/weir/internal/spill"
 )
 
 const (
 	orderBuffer = 64 << 10
-	keptBuffer  = 64 << 10
 	// mostAnswers is what is read at a time of a partition's answers.
 	mostAnswers = 16 << 10
 	// mostExamples bounds what examples take on the Go heap.
@@ -29,12 +25,12 @@ func (s *Set) merge(ctx context.Context, answers *[parts]series) (*Kept, error) 
 		return nil, err
 	}
 	defer block.Free()
-	w, err := s.c.Scratch.Create(ctx, keptName, s.c.Share, keptBuffer)
+	answer, err := NewAnswer(ctx, s.c.Scratch, s.c.Share)
 	if err != nil {
 		return nil, err
 	}
-	defer w.Discard()
-	out := &weave{out: w, show: min(s.c.Examples, mostExamples)}
+	defer answer.Discard()
+	out := &weave{out: answer, show: min(s.c.Examples, mostExamples)}
 	for p := range out.in {
 		out.in[p].scan = answers[p].scan(s.c.Scratch, s.arena, block.Bytes()[p*each:(p+1)*each])
 	}
@@ -60,13 +56,10 @@ func (s *Set) merge(ctx context.Context, answers *[parts]series) (*Kept, error) 
 	if err := out.end(); err != nil {
 		return nil, err
 	}
-	if err := w.Sync(); err != nil {
+	k, err := answer.End()
+	if err != nil {
 		return nil, err
 	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	k := &Kept{Rows: s.rows - s.before, Distinct: out.kept}
 	block.Free()
 	k.Examples, err = s.examples(ctx, out.dropped)
 	return k, err
@@ -75,15 +68,13 @@ func (s *Set) merge(ctx context.Context, answers *[parts]series) (*Kept, error) 
 // weave deals the bits of partitions out to rows.
 type weave struct {
 	in  [parts]wordsIn
-	out *spill.Writer
+	out *Answer
 
 	acc  uint64 // bits that do not yet fill a word
 	have uint
-	kept int64
 
 	show    int     // rows to collect in dropped
 	dropped []int64 // the first rows that are not kept
-	done    int64   // rows of the words that were put
 }
 
 // skip takes the bits of rows that are not asked for.
@@ -121,18 +112,13 @@ func (v *weave) rows(order []byte) error {
 }
 
 // put writes the bits of n rows.
-func (v *weave) put(word uint64, n int64) error {
-	for i := int64(0); i < n && len(v.dropped) < v.show; i++ {
+func (v *weave) put(word uint64, n int) error {
+	for i := 0; i < n && len(v.dropped) < v.show; i++ {
 		if word>>i&1 == 0 {
-			v.dropped = append(v.dropped, v.done+i)
+			v.dropped = append(v.dropped, v.out.rows+int64(i))
 		}
 	}
-	v.done += n
-	v.kept += int64(bits.OnesCount64(word))
-	var b [8]byte
-	binary.LittleEndian.PutUint64(b[:], word)
-	_, err := v.out.Write(b[:])
-	return err
+	return v.out.Put(word, n)
 }
 
 // end writes the last word.
@@ -140,5 +126,5 @@ func (v *weave) end() error {
 	if v.have == 0 {
 		return nil
 	}
-	return v.put(v.acc, int64(v.have))
+	return v.put(v.acc, int(v.have))
 }

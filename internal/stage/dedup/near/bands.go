@@ -12,15 +12,21 @@ import (
 // Bands is how signatures are cut: two texts are looked at together when all
 // places of at least one band agree.
 type Bands struct {
-	Count, Rows int // of bands, and of places in each
+	Count int `json:"count"` // of bands
+	Rows  int `json:"rows"`  // places in each
 }
 
-// BandsFor finds the bands that separate texts at a threshold of similarity
-// best: of the pairs below it that are looked at and of those above it that
-// are not, both taken as evenly spread, the sum is the least. Both count alike:
-// at 0.8 itself 40% of the pairs are found, at 0.9 93%; whoever must not miss
-// any asks for a lower threshold.
-func BandsFor(threshold float64) (Bands, error) {
+// found is the share of the pairs just at the threshold that bands for a check
+// have to find.
+const found = 0.9
+
+// BandsFor is the bands for a threshold of similarity. Where pairs are checked
+// afterwards, bands need not tell them apart: they are the longest that find
+// nine of ten pairs at the threshold itself, and only as many as do. Where they
+// are not, the bands are those that are wrong least often: of the pairs below the
+// threshold that are found and of those above it that are not, both taken as
+// evenly spread, the sum is the least.
+func BandsFor(threshold float64, check bool) (Bands, error) {
 	if !(threshold > 0 && threshold < 1) {
 		return Bands{}, format.Error(format.ErrUsage, "dedup: a similarity of %v; it is between 0 and 1, as 0.8", threshold)
 	}
@@ -28,10 +34,18 @@ func BandsFor(threshold float64) (Bands, error) {
 	for rows := 1; rows <= Places; rows++ {
 		for count := 1; count*rows <= Places; count++ {
 			b := Bands{count, rows}
-			if e := b.wrong(threshold); e < least {
+			if check {
+				if b.Probability(threshold) >= found {
+					best = b
+					break
+				}
+			} else if e := b.wrong(threshold); e < least {
 				best, least = b, e
 			}
 		}
+	}
+	if best.Count == 0 { // a similarity that hardly any texts are below
+		best = Bands{Places, 1}
 	}
 	return best, nil
 }
@@ -64,5 +78,15 @@ func (b Bands) Hash(dst []uint64, s *Signature) {
 	}
 }
 
-// String is for people.
-func (b Bands) String() string { return fmt.Sprintf("%d bands of %d", b.Count, b.Rows) }
+// String is for people: the bands, and how likely pairs of some similarities
+// are looked at together.
+func (b Bands) String() string {
+	t := fmt.Sprintf("%d bands of %d:", b.Count, b.Rows)
+	for i, x := range []float64{0.5, 0.6, 0.7, 0.8, 0.9, 0.95} {
+		if i > 0 {
+			t += ","
+		}
+		t += fmt.Sprintf(" %.3g%% at %v", 100*b.Probability(x), x)
+	}
+	return t
+}

@@ -1,11 +1,7 @@
-// Package near finds texts that are nearly the same: signatures whose places
-// agree as often as the texts have n-grams in common (MinHash), and bands of
-// them that agree as a whole only in texts that are alike enough (LSH).
 package near
 
 import (
 	"math/bits"
-	"unicode/utf8"
 
 	"github.com/zeebo/xxh3"
 )
@@ -20,17 +16,40 @@ type Signature [Places]uint32
 
 // Gram says what a text is a set of.
 type Gram struct {
-	N     int  // words or bytes in a row, at least 1
-	Bytes bool // bytes; else words, which white space separates
+	N     int  `json:"n"`               // words or bytes in a row, at least 1
+	Bytes bool `json:"bytes,omitempty"` // bytes; else words, which white space separates
 }
 
-// Signer makes signatures. It is used by one goroutine, and holds 24 bytes a
-// word of the n-grams' length.
+const (
+	// throws is how many rounds throw every n-gram to some place; the places
+	// that are empty behind them get n-grams of their own. With 16, a text of
+	// any length is about 5 looks at every place.
+	throws = 16
+	// empty is a place that no n-gram has come to, above all others.
+	empty = 1 << 63
+	// gramsHeld is how many n-grams are collected before they are thrown.
+	gramsHeld = 512
+)
+
+// Signer makes signatures. It is used by one goroutine, and holds 8 KiB and 8
+// bytes a word of the n-grams' length.
+//
+// A place takes the least number that a random function makes of the n-grams
+// that are thrown there; it takes those of the first round that throws any
+// there. Two texts have the same number where the n-gram that wins among both
+// is in both, which is as likely as they are alike (the sketches of Dahlgaard,
+// Knudsen and Thorup). It is as exact as a function for each place and n-gram,
+// of which it needs a fraction.
 type Signer struct {
 	gram   Gram
-	mul    [Places]uint64
-	add    [Places]uint64
-	window []uint64 // hashes of the last words, as a ring
+	mul    [throws + Places]uint64
+	add    [throws + Places]uint64
+	window []uint64       // hashes of the last words, as a ring
+	grams  []uint64       // that were not thrown yet
+	places [Places]uint64 // round, number in the lower half
+	left   int            // places that are empty
+	last   int            // no place has an n-gram of a later round, once none is empty
+	held   [gramsHeld]uint64
 }
 
 // NewSigner makes signatures that can be compared with those of every other
@@ -55,27 +74,42 @@ func NewSigner(g Gram) *Signer {
 // Sign sets dst to the signature of a text. A text shorter than an n-gram is
 // one n-gram as a whole.
 func (s *Signer) Sign(dst *Signature, text []byte) {
-	for i := range dst {
-		dst[i] = ^uint32(0)
-	}
+	s.begin()
 	if s.gram.Bytes {
-		s.bytes(dst, text)
+		s.bytes(text)
 	} else {
-		s.words(dst, text)
+		s.words(text)
+	}
+	s.end(dst)
+}
+
+// begin makes all places empty.
+func (s *Signer) begin() {
+	for i := range s.places {
+		s.places[i] = empty | 1<<32 - 1
+	}
+	s.grams, s.left, s.last = s.held[:0], Places, throws
+}
+
+// end is the signature of the n-grams that were taken.
+func (s *Signer) end(dst *Signature) {
+	s.throw()
+	for i := range dst {
+		dst[i] = uint32(s.places[i])
 	}
 }
 
-func (s *Signer) bytes(dst *Signature, text []byte) {
+func (s *Signer) bytes(text []byte) {
 	if len(text) == 0 {
 		return
 	}
 	n := min(s.gram.N, len(text))
 	for i := 0; i+n <= len(text); i++ {
-		lower(dst, &s.mul, &s.add, xxh3.Hash(text[i:i+n]))
+		s.take(xxh3.Hash(text[i : i+n]))
 	}
 }
 
-func (s *Signer) words(dst *Signature, text []byte) {
+func (s *Signer) words(text []byte) {
 	count := 0
 	for at := 0; ; {
 		from, to := word(text, at)
@@ -84,12 +118,12 @@ func (s *Signer) words(dst *Signature, text []byte) {
 		}
 		s.window[count%len(s.window)] = xxh3.Hash(text[from:to])
 		if count++; count >= len(s.window) {
-			lower(dst, &s.mul, &s.add, s.join(count, len(s.window)))
+			s.take(s.join(count, len(s.window)))
 		}
 		at = to
 	}
 	if count > 0 && count < len(s.window) {
-		lower(dst, &s.mul, &s.add, s.join(count, count))
+		s.take(s.join(count, count))
 	}
 }
 
@@ -105,52 +139,58 @@ func (s *Signer) join(count, n int) uint64 {
 	return h ^ h>>32
 }
 
-// word is the next one at or behind a place; an empty one: the end. Bytes that
-// are no UTF-8 belong to words.
-func word(text []byte, at int) (from, to int) {
-	for at < len(text) {
-		n := space(text[at:])
-		if n == 0 {
-			break
-		}
-		at += n
+// take collects an n-gram.
+func (s *Signer) take(gram uint64) {
+	if len(s.grams) == gramsHeld {
+		s.throw()
 	}
-	from = at
-	for at < len(text) && space(text[at:]) == 0 {
-		at++
-	}
-	return from, at
+	s.grams = append(s.grams, gram)
 }
 
-// space is the length of the white space that p begins with: 0 or one
-// character.
-func space(p []byte) int {
-	c := p[0]
-	if c < utf8.RuneSelf {
-		if c == ' ' || c-'\t' < 5 {
-			return 1
+// throw gives the n-grams to the places, round by round until no place could
+// take one of a later round.
+func (s *Signer) throw() {
+	grams := s.grams
+	s.grams = s.held[:0]
+	if len(grams) == 0 {
+		return
+	}
+	for i := 0; i < throws && i <= s.last; i++ {
+		filled := round(&s.places, grams, uint64(i)<<32, s.mul[i], s.add[i])
+		if s.left -= filled; filled > 0 && s.left == 0 {
+			s.last = i
 		}
-		return 0
 	}
-	// U+0085, U+00A0, U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F,
-	// U+3000.
-	if c != 0xc2 && (c < 0xe1 || c > 0xe3) {
-		return 0
+	if s.last < throws {
+		return
 	}
-	switch r, n := utf8.DecodeRune(p); {
-	case r == 0x85, r == 0xa0, r == 0x1680, r >= 0x2000 && r <= 0x200a,
-		r == 0x2028, r == 0x2029, r == 0x202f, r == 0x205f, r == 0x3000:
-		return n
+	for i, p := range s.places {
+		if p>>32 >= throws {
+			s.places[i] = min(p, throws<<32|least(grams, s.mul[throws+i], s.add[throws+i]))
+		}
 	}
-	return 0
+	s.left = 0
 }
 
-// lower takes one n-gram into a signature: every place keeps the least that a
-// hash of its own makes of the n-grams.
-func lower(dst *Signature, mul, add *[Places]uint64, gram uint64) {
-	for i := range dst {
-		dst[i] = min(dst[i], uint32((gram*mul[i]+add[i])>>32))
+// round throws n-grams to places, and is how many of those were empty.
+func round(places *[Places]uint64, grams []uint64, tag, mul, add uint64) (filled int) {
+	for _, g := range grams {
+		x := (g ^ add) * mul
+		p := &places[x>>57]
+		was := *p
+		filled += int(was >> 63)
+		*p = min(was, tag|x>>25&(1<<32-1))
 	}
+	return filled
+}
+
+// least is the least number that a function makes of n-grams.
+func least(grams []uint64, mul, add uint64) uint64 {
+	m := ^uint64(0)
+	for _, g := range grams {
+		m = min(m, (g^add)*mul)
+	}
+	return m >> 32
 }
 
 // Agree is the share of places in which two signatures agree: about the

@@ -1,0 +1,102 @@
+package near
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/weir-data/weir/internal/mem"
+)
+
+// edited is a text of n words and a copy in which words were replaced at a
+// rate, and the Jaccard similarity of their 5-grams.
+func edited(rng *rand.Rand, n int, rate float64) (a, b string, similarity float64) {
+	x, y := make([]string, n), make([]string, n)
+	for i := range x {
+		x[i] = fmt.Sprint("w", rng.IntN(20000))
+		if y[i] = x[i]; rng.Float64() < rate {
+			y[i] = fmt.Sprint("v", rng.IntN(20000))
+		}
+	}
+	grams := func(words []string) map[string]bool {
+		set := map[string]bool{}
+		for i := 0; i+5 <= len(words); i++ {
+			set[strings.Join(words[i:i+5], " ")] = true
+		}
+		return set
+	}
+	p, q, common := grams(x), grams(y), 0
+	for g := range p {
+		if q[g] {
+			common++
+		}
+	}
+	return strings.Join(x, " "), strings.Join(y, " "), float64(common) / float64(len(p)+len(q)-common)
+}
+
+// TestPlantedCopiesAreFound holds the table of the package's comment: of pairs
+// in a range of similarities, how many are taken for nearly the same.
+func TestPlantedCopiesAreFound(t *testing.T) {
+	const pairs = 6000
+	var texts []string
+	var similarity []float64
+	rng := rand.New(rand.NewPCG(11, 12))
+	for len(similarity) < pairs {
+		a, b, x := edited(rng, 30+rng.IntN(200), math.Exp(-1.5-4*rng.Float64()))
+		if x >= 0.5 && x < 1 {
+			texts, similarity = append(texts, a, b), append(similarity, x)
+		}
+	}
+	signatures := make([]Signature, len(texts))
+	s := NewSigner(Gram{N: 5})
+	for i, text := range texts {
+		s.Sign(&signatures[i], []byte(text))
+	}
+	for _, c := range []struct {
+		check bool
+		want  []float64 // in percent, by twentieths from 0.5
+	}{
+		{false, nil},
+		{true, nil},
+	} {
+		dir, share := scratch(t), mem.New(32<<20)
+		o := Options{Threshold: 0.8, Gram: Gram{N: 5}, Check: c.check}
+		set, err := Open(t.Context(), Config{Options: o, Share: share, Scratch: dir, Threads: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := set.Add(t.Context(), signatures); err != nil {
+			t.Fatal(err)
+		}
+		k, err := set.Finish(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := k.Open(t.Context(), dir, share)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		bits := make([]uint64, 1)
+		var all, taken [10]float64
+		for i, x := range similarity {
+			if err := b.Read(int64(2*i), 2, bits); err != nil {
+				t.Fatal(err)
+			}
+			at := int((x - 0.5) * 20)
+			all[at]++
+			if bits[0]&1 == 0 {
+				t.Fatalf("text %d has nothing in common with those before it", 2*i)
+			}
+			if bits[0]&2 == 0 {
+				taken[at]++
+			}
+		}
+		t.Log(set.Bands())
+		for i := range all {
+			t.Logf("check %v: %.2f to %.2f: %.1f%% of %v", c.check, 0.5+float64(i)/20, 0.55+float64(i)/20, 100*taken[i]/all[i], all[i])
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package near
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/spill"
+)
+
+// Floor is the least share of a Set. It does for 16 million rows; a Set's share
+// grows with the square root of its rows (a billion need 24 MiB), and what is
+// too small says so in Finish.
+const Floor = 4 << 20
+
+const (
+	// accounts is what a Set keeps on the Go heap.
+	accounts = 256 << 10
+	// sketchBuffer is that of the file of sketches.
+	sketchBuffer = 64 << 10
+	// mostRegions is the most memory for rows on their way to partitions: more
+	// would not make writing faster.
+	mostRegions = 64 << 20
+	// mostExamples bounds what examples take on the Go heap.
+	mostExamples = 1000
+
+	keysName     = "near-keys-%02x"
+	sketchesName = "near-sketches"
+)
+
+// Options say which texts are nearly the same. All of them change the answer.
+type Options struct {
+	Threshold float64 `json:"threshold"` // of Jaccard similarity, between 0 and 1
+	Gram      Gram    `json:"gram"`      // that signatures were made with
+	// Check compares the signatures of rows that have a band in common, and takes
+	// those for different that agree less than a standard deviation below the threshold.
+	Check bool `json:"check,omitempty"`
+}
+
+// Config is what a Set works with.
+type Config struct {
+	Options
+	Share    *mem.Budget // all of it may be used; at least Floor
+	Scratch  *spill.Dir
+	Threads  int // that solve; 0: one
+	Examples int // of rows that are not kept, with the first of their group: the first ones, 1000 at most
+}
+
+// Set takes the signatures of rows in order and says which rows are the first
+// of their group: rows are in a group that are nearly the same, or linked by
+// others that are. It is used by one goroutine. The answer is the same whatever
+// the share, the threads, and the calls of Add the rows are cut into.
+type Set struct {
+	c        Config
+	bands    Bands
+	lease    *mem.Lease
+	keys     *fan          // rows by the hashes of their bands
+	sketches *spill.Writer // of all rows in order; nil: without a check
+	hashes   []uint64      // of a row
+	rows     int64
+	err      error // of a call that left the Set unusable
+}
+
+// Open makes an empty set.
+func Open(ctx context.Context, c Config) (*Set, error) {
+	s, err := open(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if c.Check {
+		if s.sketches, err = c.Scratch.Create(ctx, sketchesName, c.Share, sketchBuffer); err != nil {
+			s.Close()
+			return nil, fmt.Errorf("dedup: %w", err)
+		}
+	}
+	return s, nil
+}
+
+// open is all but the sketches.
+func open(ctx context.Context, c Config) (*Set, error) {
+	if c.Share.Limit() < Floor {
+		return nil, fmt.Errorf("dedup: %w", &mem.TooSmallError{Share: "dedup", Need: Floor, Limit: c.Share.Limit()})
+	}
+	bands, err := BandsFor(c.Threshold, c.Check)
+	if err != nil {
+		return nil, err
+	}
+	c.Threads = max(c.Threads, 1)
+	s := &Set{c: c, bands: bands, hashes: make([]uint64, bands.Count)}
+	if s.lease, err = c.Share.Acquire(ctx, accounts); err != nil {
+		return nil, fmt.Errorf("dedup: %w", err)
+	}
+	regions := min(c.Share.Limit()/4, mostRegions)
+	if s.keys, err = newFan(ctx, c.Scratch, c.Share, keysName, parts, keyBytes, int(regions/parts)); err != nil {
+		s.lease.Release()
+		return nil, fmt.Errorf("dedup: %w", err)
+	}
+	return s, nil
+}
+
+// Bands is how signatures are cut.
+func (s *Set) Bands() Bands { return s.bands }
+
+// Scratch is the most scratch space that rows need, in bytes: 12 and, while it
+// is solved, 8 a band, with a check 16; and 128 for the check. With a threshold of
+// 0.8 that is 245 bytes a row without a check and 493 with one. Rows that have
+// nothing in common with others need 8 or 16 bytes a band less.
+func Scratch(rows int64, o Options) (int64, error) {
+	b, err := BandsFor(o.Threshold, o.Check)
+	if err != nil {
+		return 0, err
+	}
+	each := int64(b.Count) * (keyBytes + pairBytes)
+	if o.Check {
+		each += int64(b.Count)*pairBytes + sketchBytes
+	}
+	return rows*each + rows/4 + 4096*(2*parts+2), nil
+}
+
+// Add takes the signatures of the next rows.
+func (s *Set) Add(ctx context.Context, signatures []Signature) error {
+	if s.err != nil {
+		return s.err
+	}
+	if err := s.add(ctx, signatures); err != nil {
+		s.err = fmt.Errorf("dedup: %w", err)
+	}
+	return s.err
+}
+
+func (s *Set) add(ctx context.Context, signatures []Signature) error {
+	if s.rows+int64(len(signatures)) > mostRows {
+		return format.Error(format.ErrUsage, "near duplicates are looked for in %d rows at most", int64(mostRows))
+	}
+	for i := range signatures {
+		s.bands.Hash(s.hashes, &signatures[i])
+		for _, h := range s.hashes {
+			dst, err := s.keys.next(ctx, int(h>>hashBits))
+			if err != nil {
+				return err
+			}
+			packKey(dst, h, uint64(s.rows))
+		}
+		if s.sketches != nil {
+			sketch := sketchOf(&signatures[i])
+			if _, err := s.sketches.Write(sketch[:]); err != nil {
+				return err
+			}
+		}
+		s.rows++
+	}
+	return nil
+}
+
+// Close gives all memory back. Files stay, for Resume.
+func (s *Set) Close() {
+	s.keys.free()
+	if s.sketches != nil {
+		s.sketches.Discard()
+	}
+	s.lease.Release()
+	if s.err == nil {
+		s.err = fmt.Errorf("dedup: a bug in weir, please report it: the set is closed")
+	}
+}
+
+// Remove takes the files of the set away; what Finish returned stays.
+func (s *Set) Remove() error {
+	for p := range parts {
+		if err := s.keys.remove(p); err != nil {
+			return fmt.Errorf("dedup: %w", err)
+		}
+	}
+	if s.sketches == nil {
+		return nil
+	}
+	if err := s.c.Scratch.Remove(sketchesName); err != nil {
+		return fmt.Errorf("dedup: %w", err)
+	}
+	return nil
+}

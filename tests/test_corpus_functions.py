@@ -1,0 +1,385 @@
+"""The functions on rows and tokens in memory: against plain Python, and against fast-axolotl and tokenizers where they are installed."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import tokenizer_files
+from binary import BINARY
+from processes import gone
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "python"))
+os.environ.setdefault("WEIR_BIN", str(BINARY))
+
+import weir  # noqa: E402
+
+MEMORY = "128MiB"
+
+
+def sha(row: str | bytes) -> str:
+    return hashlib.sha256(row if isinstance(row, bytes) else row.encode()).hexdigest()
+
+
+def first_of_their_kind(rows: list[Any], known: set[str] | None = None) -> list[int]:
+    seen = set(known or ())
+    keep = []
+    for i, row in enumerate(rows):
+        key = sha(row)
+        if key not in seen:
+            seen.add(key)
+            keep.append(i)
+    return keep
+
+
+def texts(rng: random.Random, count: int) -> list[str]:
+    letters = "ab é中👍\0\n"
+    return ["".join(rng.choices(letters, k=rng.choice([0, 1, 2, 3, 8, 200]))) for _ in range(count)]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 63, 64, 65, 2047, 2049, 70_001])
+def test_deduplicate_indices_is_a_set_of_hashes(count: int) -> None:
+    rows = texts(random.Random(count), count)
+    keep, hashes = weir.deduplicate_indices(rows)
+    assert keep == first_of_their_kind(rows)
+    assert list(hashes) == [sha(rows[i]) for i in keep]
+    assert len(hashes) == len(keep) and hashes[:3] == [sha(rows[i]) for i in keep[:3]]
+
+
+@pytest.mark.parametrize("make", [
+    list, tuple, iter, lambda r: [s.encode() for s in r], pa.array, lambda r: pa.array(r, pa.large_string()), 
+    lambda r: pa.array(r, pa.string_view()), lambda r: pa.array(r).dictionary_encode(), 
+    lambda r: pa.chunked_array([r[:100], [], r[100:]], pa.string()), lambda r: pa.array(["x", *r])[1:],
+])  # fmt: skip
+def test_rows_of_any_kind_have_the_same_hashes(make: Callable[[list[str]], Any]) -> None:
+    rows = texts(random.Random(1), 5_000)
+    keep, hashes = weir.deduplicate_indices(make(rows), memory=MEMORY)
+    assert keep == first_of_their_kind(rows)
+    assert hashes == [sha(rows[i]) for i in keep]
+
+
+def test_existing_hashes_of_any_origin_are_left_out() -> None:
+    rng = random.Random(2)
+    old, new = texts(rng, 3_000), texts(rng, 3_000)
+    want = first_of_their_kind(new, set(map(sha, old)))
+    _, hashes = weir.deduplicate_indices(old)
+    for existing in (hashes, list(hashes), set(hashes), weir.parallel_hash_rows(old), pickle.loads(pickle.dumps(hashes)), hashes + hashes):
+        assert weir.deduplicate_indices(new, existing)[0] == want
+    assert weir.deduplicate_indices(new, [])[0] == first_of_their_kind(new)
+
+
+def test_columns_are_compared_as_by_says(tmp_path: Path) -> None:
+    rng = random.Random(3)
+    table = pa.table(
+        {"a": [rng.choice(["x", "", None]) for _ in range(9_000)], "b": [rng.randrange(40) for _ in range(9_000)], "c": range(9_000)}
+    )
+    pq.write_table(table.slice(0, 5_000), tmp_path / "1.parquet", row_group_size=700)
+    pq.write_table(table.slice(5_000), tmp_path / "2.parquet")
+    pairs = list(zip(table["a"].to_pylist(), table["b"].to_pylist(), strict=True))
+    want = [i for i, pair in enumerate(pairs) if pairs.index(pair) == i]
+    keep, hashes = weir.deduplicate_indices(table, by=["a", "b"])
+    assert keep == want and len(hashes[0]) == 32
+    assert weir.deduplicate_indices(tmp_path, by=["a", "b"], memory=MEMORY) == (want, hashes)
+    assert weir.deduplicate_indices(str(tmp_path / "2.parquet"), hashes, by=["a", "b"]) == ([], [])
+    assert weir.deduplicate_indices(table)[0] == list(range(9_000))
+
+
+def test_normalized_texts_are_the_same() -> None:
+    assert weir.deduplicate_indices(["A  b", "a b ", "e\u0301", "É", "c"], normalize=True)[0] == [0, 2, 4]
+
+
+def test_a_null_is_a_value_of_its_own() -> None:
+    assert weir.deduplicate_indices(pa.array([None, "", None, ""])) == ([0, 1], ["0" * 64, sha("")])
+
+
+def test_little_memory_gives_the_same_answer() -> None:
+    rng = random.Random(4)
+    rows = [f"{rng.randrange(400_000)}" for _ in range(600_000)]
+    assert weir.deduplicate_indices(rows, memory="48MiB")[0] == weir.deduplicate_indices(rows)[0] == first_of_their_kind(rows)
+
+
+def test_a_row_larger_than_a_piece() -> None:
+    rows = ["a" * 9_000_000, "b", "a" * 9_000_000, "b"]
+    assert weir.deduplicate_indices(rows)[0] == [0, 1]
+    with pytest.raises(weir.MemoryTooSmallError, match="try memory="):
+        weir.deduplicate_indices(["a" * 60_000_000], memory="64MiB")
+
+
+def test_hash_rows_is_hashlib() -> None:
+    rows = texts(random.Random(5), 3_000)
+    assert weir.parallel_hash_rows(rows, 2) == [sha(row) for row in rows]
+    assert weir.parallel_hash_rows([b"\xff", b""]) == [sha(b"\xff"), sha(b"")]
+    assert weir.parallel_hash_rows([]) == []
+
+
+def packed(items: list[list[list[int]]], length: int, pads: tuple[int, ...]) -> list[list[list[int]]]:
+    """Sequences of three columns each in rows, one value after the other."""
+    rows: list[list[list[int]]] = []
+    for item in items:
+        if not rows or len(rows[-1][0]) + len(item[0]) > length:
+            rows.append([[], [], []])
+        for column, values in zip(rows[-1], item, strict=True):
+            for value in values:
+                column.append(value)
+    return [[[(row[c] + [pads[c]] * length)[:length] for row in rows if row[0]] for c in range(3)]][0]
+
+
+def test_pack_sequences_is_a_plain_loop() -> None:
+    rng = random.Random(6)
+    for _ in range(300):
+        length = rng.randint(1, 20)
+        sequences = [[rng.randrange(100) for _ in range(rng.randint(0, 25))] for _ in range(rng.randint(0, 12))]
+        items = []
+        for s in sequences:
+            ids = [*s[: length - 1], 999]
+            more = len(ids) < length
+            items.append([ids + [0] * more, ids + [-100] * more, [1] * len(ids) + [0] * more])
+        got = weir.pack_sequences(sequences, length, 0, 999)
+        assert [got["input_ids"], got["labels"], got["attention_mask"]] == packed(items, length, (0, -100, 0))
+        assert all(len(row) == length for rows in got.values() for row in rows)
+
+
+def test_concatenate_and_pack_is_a_plain_loop() -> None:
+    rng = random.Random(7)
+    for _ in range(300):
+        length = rng.randint(1, 20)
+        items = [
+            [[rng.randrange(100) for _ in range(n)] for _ in range(3)] for n in (rng.randint(0, 25) for _ in range(rng.randint(0, 12)))
+        ]
+        got = weir.concatenate_and_pack([i[0] for i in items], [i[1] for i in items], [i[2] for i in items], length, 7)
+        assert [got["input_ids"], got["labels"], got["attention_mask"]] == packed(
+            [[c[:length] for c in i] for i in items], length, (7, -100, 0)
+        )
+    with pytest.raises(weir.UsageError, match="sequence 1 has 1 tokens, 2 labels"):
+        weir.concatenate_and_pack([[1], [1]], [[1], [1, 2]], [[1], [1]], 4, 0)
+    with pytest.raises(ValueError, match="at least 1"):
+        weir.pack_sequences([[1]], 0, 0, 1)
+
+
+def test_pad_sequences() -> None:
+    assert weir.pad_sequences([[1, 2, 3], [4], []]) == [[1, 2, 3], [4, 0, 0], [0, 0, 0]]
+    assert weir.pad_sequences([[1, 2, 3], [4]], 2, 9, "left") == [[1, 2], [9, 4]]
+    assert weir.pad_sequences([[1, 2, 3], [4]], 5, 9, "right", 4) == [[1, 2, 3, 9, 9, 9, 9, 9], [4, 9, 9, 9, 9, 9, 9, 9]]
+    assert weir.pad_sequences([]) == []
+    with pytest.raises(ValueError, match="padding_side"):
+        weir.pad_sequences([[1]], padding_side="middle")
+
+
+def test_the_same_as_fast_axolotl_where_that_is_right() -> None:
+    theirs = pytest.importorskip("fast_axolotl", reason="fast-axolotl, with which results are compared, is not installed")
+    rng = random.Random(8)
+    rows = texts(rng, 5_000)
+    assert weir.deduplicate_indices(rows) == theirs.deduplicate_indices(rows)
+    known = theirs.parallel_hash_rows(rows[:99])
+    assert weir.deduplicate_indices(rows, known) == theirs.deduplicate_indices(rows, known)
+    for _ in range(200):
+        length = rng.randint(4, 40)
+        sequences = [[rng.randrange(100) for _ in range(rng.randint(0, length - 2))] for _ in range(rng.randint(0, 12))]
+        ones = [[1] * len(s) for s in sequences]
+        assert weir.pack_sequences(sequences, length, 0, 99, -1) == theirs.pack_sequences(sequences, length, 0, 99, -1)
+        assert weir.concatenate_and_pack(sequences, sequences, ones, length, 0) == theirs.concatenate_and_pack(
+            sequences, sequences, ones, length, 0
+        )
+        padding = (rng.choice([None, 10]), 5, rng.choice(["left", "right"]), rng.choice([None, 8]))
+        assert weir.pad_sequences(sequences, *padding) == theirs.pad_sequences(sequences, *padding)
+    for name in ("a.parquet", "a.jsonl.zst", "a.csv.gz", "a.json", "a.txt", "a.feather", "a.arrow", "a.PARQUET", "a.ndjson", "a.tsv"):
+        assert weir.detect_format(name) == theirs.detect_format(name)
+
+
+def test_formats_are_found_in_the_files(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"x": [1]}), tmp_path / "named.csv")
+    assert weir.detect_format(tmp_path / "named.csv") == ("parquet", None)
+    (tmp_path / "rows.jsonl").write_text('{"a": 1}\n')
+    subprocess.run(["gzip", "-k", str(tmp_path / "rows.jsonl")], check=True)
+    assert weir.detect_format(tmp_path / "rows.jsonl") == ("jsonl", None)
+    assert weir.detect_format(tmp_path / "rows.jsonl.gz") == ("jsonl", "gzip")
+    with pytest.raises(FileNotFoundError, match="does not tell"):
+        weir.detect_format(tmp_path / "none.of.them")
+
+
+def test_mistakes_are_exceptions_that_say_so(tmp_path: Path) -> None:
+    with pytest.raises(weir.MissingError):
+        weir.deduplicate_indices(tmp_path / "none.parquet")
+    with pytest.raises(weir.UsageError, match="by names columns"):
+        weir.deduplicate_indices(["a"], by="text")
+    with pytest.raises(weir.UsageError, match="text"):
+        weir.deduplicate_indices(pa.table({"x": [1]}), by="text")
+    with pytest.raises(weir.UsageError, match="have 32 digits, those of these rows 64"):
+        weir.deduplicate_indices(["a"], ["0" * 32])
+    with pytest.raises(weir.UsageError, match="hexadecimal"):
+        weir.deduplicate_indices(["a"], ["x" * 64])
+    with pytest.raises(weir.UsageError, match="num_threads"):
+        weir.deduplicate_indices(["a"], num_threads=-1)
+    with pytest.raises(weir.MemoryTooSmallError, match="try memory="):
+        weir.deduplicate_indices(["a"], memory="24MiB")
+    for bad in ([1], ["a", 2], [["a"]]):
+        with pytest.raises((TypeError, ValueError)):
+            weir.deduplicate_indices(bad)
+    with pytest.raises(weir.MissingError):
+        weir.Tokenizer.from_file(tmp_path / "none.json")
+    (tmp_path / "bad.json").write_text('{"model": {}')
+    with pytest.raises(weir.Error, match=r"bad\.json"):
+        weir.Tokenizer.from_file(tmp_path / "bad.json")
+
+
+WORDS = "the of and Hello WORLD naïve 人工智能 👩‍👩‍👧‍👦 12345 don't\n\t  <|endoftext|> é \0".split(" ")  # noqa: SIM905
+
+
+def phrases(rng: random.Random, count: int) -> list[str]:
+    return [" ".join(rng.choices(WORDS, k=rng.randint(0, 40))) for _ in range(count)]
+
+
+@pytest.fixture(scope="module")
+def tokenizer_file() -> Path:
+    found = tokenizer_files.installed("llama3")
+    if found is None:
+        pytest.skip("no tokenizer.json is installed; tests/tokenizer_files.py installs some")
+    return found / "tokenizer.json"
+
+
+@pytest.fixture
+def tok(tokenizer_file: Path) -> Iterator[weir.Tokenizer]:
+    with weir.Tokenizer.from_file(tokenizer_file) as made:
+        yield made
+
+
+def test_batches_columns_and_single_texts_have_the_same_ids(tok: weir.Tokenizer) -> None:
+    some = phrases(random.Random(9), 3_000)
+    ids = tok.encode_batch(some)
+    assert [tok.encode(text) for text in some[:20]] == ids[:20]
+    assert tok.encode_arrow(pa.array(some)).to_pylist() == ids
+    column = pa.chunked_array([some[:7], [None], some[7:]], pa.string())
+    assert tok.encode_arrow(column).to_pylist() == [*ids[:7], None, *ids[7:]]
+    assert tok.encode_arrow(pa.array(some)).type == pa.list_(pa.int32())
+    assert tok.encode_batch([]) == [] and tok.encode_arrow(pa.array([], pa.string())).to_pylist() == []
+    plain = tok.encode_batch(some, add_special_tokens=False)
+    assert tok.decode_batch(plain, skip_special_tokens=False) == some
+    assert tok.decode([]) == "" and tok.token_to_id("no such token") is None and tok.get_vocab_size() > 1000
+
+
+def test_ids_are_those_of_the_library(tok: weir.Tokenizer, tokenizer_file: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers", reason="the tokenizers library, with which ids are compared, is not installed")
+    theirs = tokenizers.Tokenizer.from_file(str(tokenizer_file))
+    some = phrases(random.Random(10), 2_000)
+    for special in (True, False):
+        ids = [e.ids for e in theirs.encode_batch(some, add_special_tokens=special)]
+        assert tok.encode_batch(some, add_special_tokens=special) == ids
+        assert tok.decode_batch(ids) == theirs.decode_batch(ids)
+    assert tok.token_to_id("the") == theirs.token_to_id("the")
+
+
+def test_what_is_no_text_is_refused_and_the_tokenizer_goes_on(tok: weir.Tokenizer) -> None:
+    with pytest.raises(TypeError, match="text 1 is int"):
+        tok.encode_batch(["a", 1])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="list of texts"):
+        tok.encode_batch("abc")
+    with pytest.raises((ValueError, TypeError, OverflowError)):
+        tok.decode([-1])
+    assert tok.decode(tok.encode("abc", False)) == "abc"
+
+
+def test_threads_take_turns(tok: weir.Tokenizer) -> None:
+    some = phrases(random.Random(11), 200)
+    want = tok.encode_batch(some)
+    wrong: list[int] = []
+
+    def work(i: int) -> None:
+        for _ in range(5):
+            if tok.encode_batch(some[i:]) != want[i:]:
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+def child(tok: weir.Tokenizer) -> int:
+    assert tok._caller is not None
+    return tok._caller._process.pid
+
+
+def test_a_forked_process_has_a_child_of_its_own(tok: weir.Tokenizer) -> None:
+    want, mine = tok.encode("Hello"), child(tok)
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if tok.encode("Hello") == want and child(tok) != mine else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert tok.encode("Hello") == want and child(tok) == mine
+    copied = pickle.loads(pickle.dumps(tok))
+    assert copied.encode("Hello") == want and child(copied) != mine
+
+
+def test_the_child_ends_with_the_object(tokenizer_file: Path) -> None:
+    tok = weir.Tokenizer.from_file(tokenizer_file)
+    pid = child(tok)
+    del tok
+    gc.collect()
+    assert gone(pid)
+
+
+def test_a_killed_child_is_told_of_and_replaced(tok: weir.Tokenizer) -> None:
+    want = tok.encode("Hello")
+    os.kill(child(tok), signal.SIGKILL)
+    with pytest.raises(weir.Error, match="killed by SIGKILL"):
+        tok.encode("Hello")
+    assert tok.encode("Hello") == want
+
+
+def script(tokenizer: Path, text: str) -> subprocess.Popen[str]:
+    head = f"import sys, os, signal; sys.path.insert(0, {str(ROOT / 'python')!r})\nimport weir\n"
+    head += f"tok = weir.Tokenizer.from_file({str(tokenizer)!r})\n"
+    return subprocess.Popen([sys.executable, "-c", head + textwrap.dedent(text)], stdout=subprocess.PIPE, text=True)
+
+
+def test_the_child_dies_with_a_killed_parent_though_a_fork_lives_on(tokenizer_file: Path) -> None:
+    run = script(tokenizer_file, """
+        fork = os.fork()
+        if fork == 0:
+            signal.pause()
+        print(tok._caller._process.pid, fork, flush=True)
+        signal.pause()
+    """)  # fmt: skip
+    assert run.stdout is not None
+    pid, fork = map(int, run.stdout.readline().split())
+    run.kill()
+    run.wait()
+    try:
+        assert gone(pid)
+    finally:
+        os.kill(fork, signal.SIGKILL)
+
+
+def test_an_interrupt_ends_the_call_and_leaves_the_tokenizer_usable(tokenizer_file: Path) -> None:
+    run = script(tokenizer_file, """
+        print("ready", flush=True)
+        texts = ["some words of text, and more of them %d" % i for i in range(400_000)]
+        try:
+            while True:
+                tok.encode_batch(texts)
+        except KeyboardInterrupt:
+            print(tok.encode("Hello", False) == tok.encode_batch(["Hello"], False)[0], flush=True)
+    """)  # fmt: skip
+    assert run.stdout is not None and run.stdout.readline() == "ready\n"
+    time.sleep(1.5)
+    run.send_signal(signal.SIGINT)
+    assert run.communicate(timeout=60)[0] == "True\n" and run.returncode == 0
