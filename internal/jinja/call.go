@@ -182,7 +182,7 @@ func (s *state) callMacro(m *macro, args []Value, kw []named) Value {
 	f := &frame{vars: make([]Value, d.fn.slots), parent: m.in}
 	pos := args[:min(len(args), len(d.params))]
 	for i, p := range d.params {
-		v := Value{}
+		var v Value
 		if i < len(pos) {
 			v = pos[i]
 		} else {
@@ -210,7 +210,7 @@ func (s *state) callMacro(m *macro, args []Value, kw []named) Value {
 func (s *state) special(m *macro, f *frame, more []Value, kw []named) {
 	d := m.def
 	if d.caller.up >= 0 {
-		v := Value{}
+		var v Value
 		v, kw = takeNamed(kw, "caller")
 		if !v.given() || v.kind == noneKind {
 			v = undefinedHint("No caller defined")

@@ -237,7 +237,6 @@ func (v Value) float() float64 { return math.Float64frombits(v.num) }
 func (v Value) isTrue() bool   { return v.kind == boolKind && v.num == 1 }
 func (v Value) isInt() bool    { return v.kind == intKind || v.kind == boolKind }
 func (v Value) isNumber() bool { return v.isInt() || v.kind == floatKind }
-func (v Value) isString() bool { return v.kind == strKind }
 func (v Value) given() bool    { return v.kind != missingKind }
 func (v Value) isUndef() bool  { return v.kind == undefinedKind }
 func (v Value) isSeq() bool    { return v.kind == listKind || v.kind == tupleKind || v.kind == groupKind }

@@ -263,7 +263,8 @@ func (s *source) stageOf(k kind, p pair, others []pair, path string) (out Stage,
 		err = fillPairs(s, k.keys, others, p.at, path, &out)
 		return out, err
 	}
-	for _, o := range others {
+	if len(others) > 0 {
+		o := others[0]
 		if _, ok := find(k.keys, o.key); ok {
 			return out, s.fail(o.at, join(path, o.key), "%q belongs under %q, further in", o.key, k.name)
 		}

@@ -25,10 +25,6 @@ const (
 	// stagger keeps chunks that are filled at the same pace from fighting for
 	// the same lines of the cache.
 	stagger = 192
-	// leastChunks is how many there have to be for one of them to be full when
-	// all are taken: every partition and the order have one to fill, and one
-	// more serves those who read.
-	leastChunks = 2*(parts+1) + 2
 )
 
 // newArena may take size bytes of the share. The number of chunks is bounded

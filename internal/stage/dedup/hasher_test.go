@@ -216,6 +216,9 @@ func FuzzNormal(f *testing.F) {
 		if got, want := new(HashScratch).normal(s), text(normalized(s)); got != want {
 			t.Errorf("%.100q has another key than its normal form %.100q", s, normalized(s))
 		}
+		if got, want := string(new(HashScratch).Normal([]byte("x"), s)), "x"+normalized(s); got != want {
+			t.Errorf("%.100q is %.100q, not %.100q", s, got, want)
+		}
 	})
 }
 

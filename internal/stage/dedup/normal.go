@@ -23,28 +23,49 @@ type HashScratch struct {
 
 // normal is the key of a text in its normal form.
 func (s *HashScratch) normal(t string) Key {
-	if len(t) <= len(s.out) {
-		if n, ok := plain(s.out[:], t); ok {
-			return octets(s.out[:n])
-		}
+	if n, ok := s.short(t); ok {
+		return octets(s.out[:n])
 	}
+	s.sum.Reset()
+	s.pieces(t, func(p []byte) { s.sum.Write(p) })
+	sum := s.sum.Sum128()
+	return Key{sum.Hi, sum.Lo}
+}
+
+// Normal appends the normal form of a text to dst: the one that HashOptions
+// takes texts for the same by.
+func (s *HashScratch) Normal(dst []byte, t string) []byte {
+	if n, ok := s.short(t); ok {
+		return append(dst, s.out[:n]...)
+	}
+	s.pieces(t, func(p []byte) { dst = append(dst, p...) })
+	return dst
+}
+
+// short writes the normal form of a short text of ASCII characters to out.
+func (s *HashScratch) short(t string) (int, bool) {
+	if len(t) > len(s.out) {
+		return 0, false
+	}
+	return plain(s.out[:], t)
+}
+
+// pieces passes the normal form of any text on, piece by piece.
+func (s *HashScratch) pieces(t string, pass func(p []byte)) {
 	if s.chain == nil {
 		// Folding can take apart what NFC put together: NFC comes twice.
 		s.chain = transform.Chain(norm.NFC, cases.Fold(), norm.NFC, new(spaces))
 	}
 	s.chain.Reset()
-	s.sum.Reset()
 	src := bytesOf(t)
 	for {
 		n, m, err := s.chain.Transform(s.out[:], src, true)
-		s.sum.Write(s.out[:n])
+		pass(s.out[:n])
 		src = src[m:]
 		if err != transform.ErrShortDst {
-			break // nothing else fails that has all of its input
+			return // nothing else fails that has all of its input
 		}
 	}
-	sum := s.sum.Sum128()
-	return Key{sum.Hi, sum.Lo}
 }
 
 // folded is the small letter of every ASCII character, and ' ' for white space.

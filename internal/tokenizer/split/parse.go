@@ -216,7 +216,7 @@ func (c *chain) checkFirst() error {
 	changed := false
 	for _, s := range c.stages {
 		if m, is := s.(metaspace); is && m.prepend == prependFirst && changed {
-			return fmt.Errorf("Metaspace with \"prepend_scheme\" first behind a pre-tokenizer that changes the text is not supported")
+			return fmt.Errorf("a Metaspace with \"prepend_scheme\" first behind a pre-tokenizer that changes the text is not supported")
 		}
 		switch s.(type) {
 		case metaspace, prefixSpace, byteChars:

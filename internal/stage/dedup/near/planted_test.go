@@ -56,10 +56,10 @@ func TestPlantedCopiesAreFound(t *testing.T) {
 	}
 	for _, c := range []struct {
 		check bool
-		want  []float64 // in percent, by twentieths from 0.5
+		want  [10]float64 // in percent, by twentieths from 0.5
 	}{
-		{false, nil},
-		{true, nil},
+		{false, [10]float64{0, 1.1, 2.7, 4.4, 12.7, 26.3, 54.6, 82.0, 98.3, 100}},
+		{true, [10]float64{0, 0, 0, 0.5, 11.6, 60.7, 93.8, 99.7, 100, 100}},
 	} {
 		dir, share := scratch(t), mem.New(32<<20)
 		o := Options{Threshold: 0.8, Gram: Gram{N: 5}, Check: c.check}
@@ -94,9 +94,10 @@ func TestPlantedCopiesAreFound(t *testing.T) {
 				taken[at]++
 			}
 		}
-		t.Log(set.Bands())
-		for i := range all {
-			t.Logf("check %v: %.2f to %.2f: %.1f%% of %v", c.check, 0.5+float64(i)/20, 0.55+float64(i)/20, 100*taken[i]/all[i], all[i])
+		for i, want := range c.want {
+			if got := 100 * taken[i] / all[i]; math.Abs(got-want) > 0.05 {
+				t.Errorf("check %v: from %.2f: %.1f%% of %v pairs, not %v%%", c.check, 0.5+float64(i)/20, got, all[i], want)
+			}
 		}
 	}
 }

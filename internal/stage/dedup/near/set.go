@@ -9,8 +9,9 @@ import (
 	"github.com/weir-data/weir/internal/spill"
 )
 
-// Floor is the least share of a Set. It does for 16 million rows; a Set's share
-// grows with the square root of its rows (a billion need 24 MiB), and what is
+// Floor is the least share of a Set. It does for 130 million rows, with a check
+// for 14 million. The share that is needed grows with the square root of the rows:
+// a billion of them need 11 MiB, with a check 29 MiB. A share that turns out to be
 // too small says so in Finish.
 const Floor = 4 << 20
 
@@ -102,10 +103,10 @@ func open(ctx context.Context, c Config) (*Set, error) {
 // Bands is how signatures are cut.
 func (s *Set) Bands() Bands { return s.bands }
 
-// Scratch is the most scratch space that rows need, in bytes: 12 and, while it
-// is solved, 8 a band, with a check 16; and 128 for the check. With a threshold of
-// 0.8 that is 245 bytes a row without a check and 493 with one. Rows that have
-// nothing in common with others need 8 or 16 bytes a band less.
+// Scratch is the most scratch space that rows need, in bytes: 12 a band and,
+// while it is solved, 8 more; with a check 16 more, and 64 a row. With a
+// threshold of 0.8 that is 181 bytes a row without a check and 429 with one. Rows
+// that have nothing in common with others need 109 and 221.
 func Scratch(rows int64, o Options) (int64, error) {
 	b, err := BandsFor(o.Threshold, o.Check)
 	if err != nil {
