@@ -137,10 +137,12 @@ type work struct {
 
 // state is what a run goes on with, beside the cursor.
 type state struct {
-	Group int64        `json:"row_group,omitempty"` // bytes of a row group; 0: not chosen
-	Set   *dedup.State `json:"set,omitempty"`       // of the first pass
-	Near  *near.State  `json:"near,omitempty"`
-	Kept  *dedup.Kept  `json:"kept,omitempty"`
+	Group int64 `json:"row_group,omitempty"` // bytes of a row group; 0: not chosen
+	// Window is the bytes of packing; 0: not chosen.
+	Window int64        `json:"pack_window,omitempty"`
+	Set    *dedup.State `json:"set,omitempty"` // of the first pass
+	Near   *near.State  `json:"near,omitempty"`
+	Kept   *dedup.Kept  `json:"kept,omitempty"`
 
 	// Of the second pass, behind a chapter: Skip rows behind the cursor were
 	// read too, Row in all, and Done were given on.

@@ -22,8 +22,14 @@ const (
 )
 
 // packBytes is what packing gets: of it follows how many documents are looked at
-// together, and so which rows they make, which must not depend on threads.
-func (w *work) packBytes() int64 { return max(leastPack, min(mostPack, w.Run.Memory/8)) }
+// together, and so which rows they make, which must not depend on threads, and
+// not change in the middle of a run.
+func (w *work) packBytes() int64 {
+	if w.state.Window == 0 {
+		w.state.Window = max(leastPack, min(mostPack, w.Run.Memory/8))
+	}
+	return w.state.Window
+}
 
 // packedBytes is what a token takes that is packed: in three columns.
 const packedBytes = 12

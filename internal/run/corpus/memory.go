@@ -62,7 +62,7 @@ func (w *work) nothingLeft() error {
 func (w *work) refuse(reading int64) error {
 	given := w.Run.Memory
 	for {
-		w.state.Group = 0
+		w.state.Group, w.state.Window = 0, 0
 		least, _, err := w.passMemory()
 		if err != nil {
 			return err
