@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 # Part of every manifest: a dataset made by another version is made again.
@@ -54,6 +54,7 @@ class Dataset:
     ints: int  # sum of all integers at any depth
     floats: float  # sum of all floating point numbers
     text_bytes: int  # bytes of all strings and binaries at any depth
+    facts: dict[str, int] = field(default_factory=dict, hash=False)  # what else is known of rows of its kind
 
     @property
     def spec(self) -> Spec:
@@ -70,6 +71,8 @@ CHAT_ROWS, TOKEN_ROWS, NESTED_GROUP = 138_600, 200_000, 16_384
 PREPARE_GROUP = 122_880
 CSV_ROWS, FEATHER_GROUP = 225_000, 65_536  # 64k rows in a batch, as write_feather makes them
 DIALOG_ROWS = 50_000
+REPEAT_GROUP = 125_000
+LANGUAGES = {"english": 97_000, "code": 30_500, "chinese": 53_000, "mixed": 48_500}  # rows of 50 MB
 
 SPECS: dict[str, Spec] = {
     s.name: s
@@ -112,6 +115,13 @@ SPECS: dict[str, Spec] = {
         Spec("matrix-litdata", "numeric", CSV_ROWS, 0, form="litdata", source="numeric-small", part="feed"),
         Spec("dialogs", "dialogs", DIALOG_ROWS, NESTED_GROUP, part="feed"),
         Spec("dialogs-jsonl", "dialogs", DIALOG_ROWS, NESTED_GROUP, form="jsonl", codec="none", part="feed"),
+        Spec("repeats", "repeats", 20_000_000, REPEAT_GROUP, maker="quarters", part="corpus"),
+        Spec("repeats-4m", "repeats", 4_000_000, REPEAT_GROUP, part="corpus"),
+        Spec("short-texts", "short-texts", 1_000_000, NUMERIC_GROUP, part="corpus"),
+        Spec("short-texts-small", "short-texts", 20_000, NUMERIC_GROUP, part="corpus"),
+        *(Spec(name, name, rows, TEXT_GROUP, part="corpus") for name, rows in LANGUAGES.items()),
+        Spec("documents", "documents", 210_000, NESTED_GROUP, part="corpus"),
+        Spec("documents-small", "documents", 21_000, NESTED_GROUP, part="corpus"),
     ]
 }
 

@@ -24,6 +24,7 @@ TITLES = {
     "prepare-limits": "Preparing: the smallest memory limit survived",
     "prepare-big": "Preparing: a large dataset against a small one",
     "feed": "Feeding Python",
+    "corpus": "Passes over a corpus",
     "plot": "Memory over time",
 }
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from datasets import cache
 
 OLDEST = (3, 11)  # the peers' wheels start here
-OVER = {"feed": "mds", "hf50": "feed"}  # an environment and the one it lies over
+OVER = {"corpus": "", "feed": "mds", "hf50": "feed", "trl": "feed"}  # an environment and the one it lies over
 
 
 class Unavailable(Exception):

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+import corpus_rows
+import languages
 from datasets import SPECS, VERSION, Spec, load, quickened, root
 from rows import BUILDERS
 from samples import BUILDERS as SAMPLE_BUILDERS
@@ -23,7 +25,7 @@ from touch import Sums
 
 def pieces(spec: Spec, sums: Sums) -> Iterator[pa.Table]:
     """The rows of a dataset, a row group (or 64k rows of the single one) at a time, added to the sums as they pass."""
-    build = (BUILDERS | SAMPLE_BUILDERS)[spec.kind]
+    build = (BUILDERS | SAMPLE_BUILDERS | corpus_rows.BUILDERS | languages.BUILDERS)[spec.kind]
     step = spec.group or 65_536
     for start in range(0, spec.rows, step):
         table = build(start, min(step, spec.rows - start), spec.nulls)
@@ -68,6 +70,8 @@ def make(name: str, quick: bool) -> None:
         "floats": sums.floats,
         "text_bytes": sums.text_bytes,
     }
+    if spec.kind in corpus_rows.FACTS:
+        manifest["facts"] = corpus_rows.FACTS[spec.kind](spec)
     (base / f"{name}.json").write_text(json.dumps(manifest, indent=1) + "\n")
 
 

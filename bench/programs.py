@@ -13,6 +13,7 @@ from pathlib import Path
 import environment
 import measure
 import preparation
+from corpora import NAMES as CORPUS
 from datasets import Dataset, cache
 from feeds import NAMES as FEEDERS
 from feeds import Feeder
@@ -59,7 +60,7 @@ PREPARERS = {
     "Polars second pass": Peer("polars_second", ("parquet",)),
 }
 CHECKER = "pyarrow iter_batches"  # reads what was written
-NAMES = [WEIR, *PEERS, *WRITERS, *PREPARERS, *FEEDERS]
+NAMES = [WEIR, *PEERS, *WRITERS, *PREPARERS, *FEEDERS, *CORPUS]
 
 
 def readers(form: str) -> tuple[str, ...]:
@@ -77,6 +78,7 @@ class Outcome:
     peak: int = 0
     samples: list[tuple[float, int]] = field(default_factory=list)
     written: int = 0  # bytes of the files it wrote
+    share: float = 0.0  # of packed rows that is filled, or of planted duplicates that was found
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ class Section:
     verdicts: list[Verdict] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     rates: bool = False  # whether entries are compared by rows a second
+    costs: bool = False  # whether by rows a second and by rows a CPU second
 
 
 def origin(command: str, settings: Settings, peers: str = "") -> dict[str, str]:
@@ -71,6 +72,7 @@ def section(fields: dict[str, Any]) -> Section:
         verdicts=[Verdict(**each) for each in fields["verdicts"]],
         notes=fields["notes"],
         rates=fields.get("rates", False),
+        costs=fields.get("costs", False),
     )
 
 

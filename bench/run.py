@@ -15,6 +15,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import corpus
 import datasets
 import document
 import environment
@@ -39,6 +40,7 @@ PARTS: dict[str, Callable[[Call], Section]] = {
     "prepare-limits": preparing.survival,
     "prepare-big": preparing.big,
     "feed": feeding.run,
+    "corpus": corpus.run,
     "plot": parts.plot,
 }
 SHOWN = ("limits", "s3", "big", "prepare-limits", "prepare-big", "plot")  # the other parts show their tables as they come
@@ -66,7 +68,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--threads", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2], help="default 1,2")
     parser.add_argument("--memory", type=int, default=256, help="weir's budget in MiB where Parquet is read (default %(default)s)")
     parser.add_argument("--weir", type=Path, default=HERE.parent / "bin" / "weir", help="the binary (default bin/weir)")
-    parser.add_argument("--big", action="store_true", help="with the large datasets too (5 GB of JSON lines, up to 60 GB to prepare)")
+    parser.add_argument("--big", action="store_true", help="with the large datasets too: 5 to 60 GB, and corpora many times over")
     parser.add_argument("--quick", action="store_true", help="scaled-down datasets, for a smoke test; docs stay as they are")
     return parser.parse_args()
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import statistics
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
+import corpus_runs
 import programs
 from datasets import Dataset
 from programs import Job, Outcome, Settings
 
+AnyJob = TypeVar("AnyJob", Job, corpus_runs.Job)
 LONG = 30.0  # seconds: a run that takes longer is not repeated
 
 
@@ -27,6 +31,7 @@ class Entry:
     peaks: list[int] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     written: int = 0  # bytes, where the rows were written
+    share: float = 0.0  # of packed rows that is filled, or of planted duplicates that was found
 
     def add(self, outcome: Outcome) -> None:
         if outcome.error:
@@ -35,7 +40,7 @@ class Entry:
         self.walls.append(outcome.wall)
         self.cpus.append(outcome.cpu)
         self.peaks.append(outcome.peak)
-        self.written = outcome.written
+        self.written, self.share = outcome.written, outcome.share
 
     @property
     def good(self) -> bool:
@@ -56,6 +61,11 @@ class Entry:
         return self.rows / self.wall
 
     @property
+    def work(self) -> float:
+        """Rows a CPU second."""
+        return self.rows / self.cpu
+
+    @property
     def peak(self) -> int:
         return max(self.peaks)
 
@@ -68,7 +78,9 @@ def warm(data: Dataset) -> None:
                 pass
 
 
-def interleave(jobs: list[Job], rounds: int, settings: Settings) -> list[Entry]:
+def interleave(
+    jobs: Sequence[AnyJob], rounds: int, settings: Settings, run: Callable[[AnyJob, Settings], Outcome] = programs.run
+) -> list[Entry]:
     """Runs all jobs `rounds` times in turn, but those that take long only once."""
     entries = [Entry(job.program, job.label, job.data.rows, job.data.arrow_bytes, job.threads) for job in jobs]
     pending = list(zip(jobs, entries, strict=True))
@@ -76,7 +88,7 @@ def interleave(jobs: list[Job], rounds: int, settings: Settings) -> list[Entry]:
         again = []
         for job, entry in pending:
             print(f"\r\033[K{job.label}: round {turn + 1}/{rounds}, {job.program}", end="", file=sys.stderr, flush=True)
-            outcome = programs.run(job, settings)
+            outcome = run(job, settings)
             entry.add(outcome)
             if outcome.wall <= LONG:
                 again.append((job, entry))

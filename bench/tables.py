@@ -98,6 +98,42 @@ def rates(entries: list[Entry]) -> str:
     return "\n\n".join(parts)
 
 
+def cost_rows(entries: list[Entry]) -> Iterable[list[str]]:
+    own = next((e for e in entries if e.program.startswith(WEIR) and e.walls), None)
+    for entry in entries:
+        if not entry.walls:
+            yield [entry.program, "failed", *[""] * 8]
+            continue
+        failed = f" ({len(entry.errors)} failed)" if entry.errors else ""
+        yield [
+            entry.program + failed + (f", wrote {entry.written / 1e6:.0f} MB" if entry.written else ""),
+            f"{entry.rows:,}",
+            f"{entry.wall:.3f}" + (" (once)" if len(entry.walls) == 1 < max(len(e.walls) for e in entries) else ""),
+            f"{entry.rate:,.0f}",
+            f"{entry.cpu:.3f}",
+            f"{entry.arrow_bytes / 1e6 / entry.cpu:.1f}",
+            f"{entry.peak / MIB:.0f}",
+            f"{entry.share:.2%}" if entry.share else "",
+            f"{own.rate / entry.rate:.2f}" if own else "",
+            f"{own.work / entry.work:.2f}" if own else "",
+        ]
+
+
+def costs(entries: list[Entry]) -> str:
+    """One table for each pass over a corpus, by rows a second and by rows a CPU second; a column without a value is left out."""
+    head = ["program", "rows", "wall s", "rows/s", "CPU s", "MB of Arrow / CPU s", "peak MiB", "share"]
+    head += ["weir's rows/s / its", "weir's rows per CPU s / its"]
+    parts = []
+    for label in dict.fromkeys(e.dataset for e in entries):
+        chosen = [e for e in entries if e.dataset == label]
+        lines = [head, *cost_rows(chosen)]
+        used = [i for i, name in enumerate(head) if name != "share" or any(line[i] for line in lines[1:])]
+        shown = table([head[i] for i in used], ([line[i] for i in used] for line in lines[1:]))
+        parts.append(f"**{label}, threads: {chosen[0].threads}**, rounds: {max(len(e.walls) for e in chosen)}\n\n{shown}")
+        parts += [f"{e.program} failed: {e.errors[0]}" for e in chosen if e.errors]
+    return "\n\n".join(parts)
+
+
 def limits(survivals: list[Survival]) -> str:
     """One table of the smallest limits."""
     head = ["dataset", "program", "smallest limit", "peak MiB there", "wall s there", "of full speed", "one rung below"]
@@ -119,7 +155,8 @@ def verdicts(given: list[Verdict]) -> str:
 
 def body(each: Section) -> str:
     """Everything a section has to show."""
-    parts = [(rates if each.rates else speed)(each.entries)] if each.entries else []
+    shape = costs if each.costs else rates if each.rates else speed
+    parts = [shape(each.entries)] if each.entries else []
     if each.survivals:
         parts.append(limits(each.survivals))
     if each.verdicts:

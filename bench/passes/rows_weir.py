@@ -1,0 +1,17 @@
+"""weir.deduplicate_indices over a list of str."""
+
+from __future__ import annotations
+
+import weir
+from work import Work
+
+
+def main() -> None:
+    work = Work.from_args()
+    rows = work.column("text")
+    with work.clock():
+        kept, _ = weir.deduplicate_indices(rows, None, work.threads)
+    work.tell(distinct=len(kept), kept=sum(kept))
+
+
+main()
