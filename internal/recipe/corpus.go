@@ -58,8 +58,6 @@ func (r *Recipe) Corpus() bool {
 // empty: there is none.
 func (d *Dedup) mistake() (key, why string) {
 	switch {
-	case d.Near != 0 && d.Normalize:
-		return "normalize", "not together with near, which compares words as they are"
 	case d.Near != 0 && len(d.Against) > 0:
 		return "against", "not together with near: hashes tell equal rows alone"
 	case d.Near != 0 && d.SaveHashes != "":

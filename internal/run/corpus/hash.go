@@ -91,7 +91,8 @@ func (w *work) finder(ctx context.Context, schema *arrow.Schema) (finder, error)
 // hashLeast is what the first pass cannot do without beside reading.
 func (w *work) hashLeast() int64 {
 	if w.Dedup.Near > 0 {
-		return nearLeast
+		rows := w.reading.Info().Rows // less than 0: not known
+		return signRows*signBytes + max(near.Floor, near.Least(max(0, rows), w.Dedup.Check, max(1, w.Run.Options.Threads)))
 	}
 	return hashLeast
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/weir-data/weir/internal/dataset"
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/stage/dedup"
 	"github.com/weir-data/weir/internal/stage/dedup/near"
 	"github.com/weir-data/weir/internal/stream"
 )
@@ -20,7 +21,6 @@ const (
 	signRows   = 4 << 10
 	chunkSigns = 256
 	signBytes  = 4 * near.Places
-	nearLeast  = near.Floor + signRows*signBytes
 )
 
 // near is how texts are compared.
@@ -49,6 +49,8 @@ type nearing struct {
 type signing struct {
 	signer *near.Signer
 	text   []byte
+	plain  []byte // its normal form
+	normal dedup.HashScratch
 }
 
 func newNearing(ctx context.Context, w *work, schema *arrow.Schema) (*nearing, error) {
@@ -122,7 +124,7 @@ func (n *nearing) Write(b *stream.Batch) error {
 				for _, c := range n.columns {
 					s.text = appendText(s.text, b.Record.Column(c), from+j)
 				}
-				s.signer.Sign(&some[j], s.text)
+				n.sign(&some[j], s)
 			}
 			return nil
 		})
@@ -136,12 +138,27 @@ func (n *nearing) Write(b *stream.Batch) error {
 	if time.Since(n.last) < n.Every {
 		return nil
 	}
+	return n.note(b.After)
+}
+
+// sign makes the signature of a thread's text.
+func (n *nearing) sign(to *near.Signature, s *signing) {
+	text := s.text
+	if n.Dedup.Normalize {
+		s.plain = s.normal.Normal(s.plain[:0], string(text))
+		text = s.plain
+	}
+	s.signer.Sign(to, text)
+}
+
+// note makes a checkpoint behind a batch.
+func (n *nearing) note(after stream.Cursor) error {
 	set, err := n.set.Checkpoint(n.ctx)
 	if err != nil {
 		return err
 	}
 	n.last, n.state.Near = time.Now(), &set
-	return n.checkpoint(n.ctx, dataset.Checkpoint{Pass: passHash, Cursor: b.After})
+	return n.checkpoint(n.ctx, dataset.Checkpoint{Pass: passHash, Cursor: after})
 }
 
 // Close finds out which rows are kept.

@@ -30,40 +30,49 @@ func BandsFor(threshold float64, check bool) (Bands, error) {
 	if !(threshold > 0 && threshold < 1) {
 		return Bands{}, format.Error(format.ErrUsage, "dedup: a similarity of %v; it is between 0 and 1, as 0.8", threshold)
 	}
-	best, least := Bands{}, math.Inf(1)
+	if !check {
+		return leastWrong(threshold), nil
+	}
+	best := Bands{Places, 1} // where even these find fewer
 	for rows := 1; rows <= Places; rows++ {
 		for count := 1; count*rows <= Places; count++ {
-			b := Bands{count, rows}
-			if check {
-				if b.Probability(threshold) >= found {
-					best = b
-					break
-				}
-			} else if e := b.wrong(threshold); e < least {
-				best, least = b, e
+			if b := (Bands{count, rows}); b.Probability(threshold) >= found {
+				best = b
+				break
 			}
 		}
 	}
-	if best.Count == 0 { // a similarity that hardly any texts are below
-		best = Bands{Places, 1}
-	}
 	return best, nil
+}
+
+// leastWrong is the bands that are wrong least often.
+func leastWrong(threshold float64) Bands {
+	const steps = 100
+	best, least := Bands{}, math.Inf(1)
+	for rows := 1; rows <= Places; rows++ {
+		var wrong [Places + 1]float64 // by the number of bands
+		for i := range steps {
+			x := (float64(i) + 0.5) / steps
+			below := 1 - math.Pow(x*threshold, float64(rows))
+			above := 1 - math.Pow(threshold+x*(1-threshold), float64(rows))
+			p, q := 1.0, 1.0 // that no band agrees
+			for count := 1; count*rows <= Places; count++ {
+				p, q = p*below, q*above
+				wrong[count] += (1-p)*threshold + q*(1-threshold)
+			}
+		}
+		for count := 1; count*rows <= Places; count++ {
+			if wrong[count] < least {
+				best, least = Bands{count, rows}, wrong[count]
+			}
+		}
+	}
+	return best
 }
 
 // Probability that two texts of a similarity are looked at together.
 func (b Bands) Probability(similarity float64) float64 {
 	return 1 - math.Pow(1-math.Pow(similarity, float64(b.Rows)), float64(b.Count))
-}
-
-// wrong is the sum that BandsFor makes small.
-func (b Bands) wrong(threshold float64) (sum float64) {
-	const steps = 100
-	for i := range steps {
-		x := (float64(i) + 0.5) / steps
-		sum += b.Probability(x*threshold) * threshold / steps
-		sum += (1 - b.Probability(threshold+x*(1-threshold))) * (1 - threshold) / steps
-	}
-	return sum
 }
 
 // Hash sets dst, which has a place for each band, to what stands for the bands

@@ -24,15 +24,15 @@ func texts(rng *rand.Rand, n, common int) (a, b string, similarity float64) {
 }
 
 // TestSignaturesAgreeAsTextsAreAlike has a mean that only a wrong estimate
-// misses: 400 pairs have a standard deviation of 0.0023. The deviation of a
-// pair is at most that of Places throws of a coin, with a tenth for chance.
+// misses: 200 pairs have a standard deviation of 0.0032. The deviation of a
+// pair is at most that of Places throws of a coin, with a seventh for chance.
 func TestSignaturesAgreeAsTextsAreAlike(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	s := NewSigner(Gram{N: 1})
-	for _, words := range []int{5, 20, 50, 200, 1000} {
+	for _, words := range []int{5, 20, 50, 400} {
 		for _, tenths := range []int{0, 2, 5, 8, 10} {
 			sum, squares, want := 0.0, 0.0, 0.0
-			const pairs = 400
+			const pairs = 200
 			for range pairs {
 				a, b, similarity := texts(rng, words, words*tenths/10)
 				var x, y Signature
@@ -41,11 +41,11 @@ func TestSignaturesAgreeAsTextsAreAlike(t *testing.T) {
 				sum, want = sum+Agree(&x, &y), similarity
 				squares += (Agree(&x, &y) - similarity) * (Agree(&x, &y) - similarity)
 			}
-			if got := sum / pairs; math.Abs(got-want) > 0.0115 {
+			if got := sum / pairs; math.Abs(got-want) > 0.016 {
 				t.Errorf("%d words, similarity %.3f: signatures agree in %.3f", words, want, got)
 			}
 			got, most := math.Sqrt(squares/pairs), math.Sqrt(want*(1-want)/Places)
-			if got > 1.1*most {
+			if got > 1.15*most {
 				t.Errorf("%d words, similarity %.3f: a standard deviation of %.4f, not %.4f", words, want, got, most)
 			}
 		}

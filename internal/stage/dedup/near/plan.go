@@ -36,6 +36,18 @@ const (
 	answers = 256 << 10
 )
 
+// Least is the least share for so many rows, with an eighth more at most, so
+// that a run can be refused before it begins.
+func Least(rows int64, check bool, threads int) int64 {
+	need := int64(Floor)
+	for {
+		if _, ok := divide(need, rows, 0, max(threads, 1), check); ok {
+			return need
+		}
+		need += need / 8
+	}
+}
+
 // plan divides the share.
 func (s *Set) plan() (layout, error) {
 	var most int64
@@ -44,15 +56,11 @@ func (s *Set) plan() (layout, error) {
 	}
 	limit := s.c.Share.Limit()
 	l, ok := divide(limit, s.rows, most, s.c.Threads, s.c.Check)
-	if ok {
-		return l, nil
+	if !ok {
+		need := Least(s.rows, s.c.Check, s.c.Threads)
+		return l, fmt.Errorf("%d rows: %w", s.rows, &mem.TooSmallError{Share: "dedup", Need: need, Limit: limit})
 	}
-	need := limit
-	for !ok {
-		need += need / 4
-		_, ok = divide(need, s.rows, most, s.c.Threads, s.c.Check)
-	}
-	return l, fmt.Errorf("%d rows: %w", s.rows, &mem.TooSmallError{Share: "dedup", Need: need, Limit: limit})
+	return l, nil
 }
 
 // divide finds a layout for rows of which a partition has most; false: so many

@@ -11,8 +11,8 @@ import (
 
 // Floor is the least share of a Set. It does for 130 million rows, with a check
 // for 14 million. The share that is needed grows with the square root of the rows:
-// a billion of them need 11 MiB, with a check 29 MiB. A share that turns out to be
-// too small says so in Finish.
+// a billion of them need 11 MiB, with a check 29 MiB. See
+// Least; a share that turns out to be too small is an error of Finish.
 const Floor = 4 << 20
 
 const (
