@@ -13,7 +13,7 @@
 //	{"error": "…", "kind": "usage"}
 //
 // The first question is "start", and says what the work is. A slot holds an Arrow
-// IPC stream, and belongs to this process from the question to the answer. What
+// IPC stream, or texts with a zero behind each, and belongs to this process from the question to the answer. What
 // is too large for a line is written to the slot's output, as Arrow lays out its
 // buffers; the answer says where. The asking process may ask a second question,
 // with another slot, before the first is answered.

@@ -129,6 +129,10 @@ func TestWhatCannotBeIsAnAnswer(t *testing.T) {
 		{"do": "rows", "slot": 0, "size": -1},
 		{"do": "earlier", "slot": 0, "size": 33, "rows": 1},
 		{"do": "earlier", "slot": 0, "size": 32},
+		{"do": "texts", "slot": 0, "size": 4, "rows": 0},
+		{"do": "texts", "slot": 0, "size": 4, "rows": 5},
+		{"do": "texts", "slot": 0, "size": 4, "rows": 2},
+		{"do": "texts", "slot": 0, "size": 1 << 39, "rows": 2},
 		{"do": "encode"},
 		{"do": "start", "version": Version},
 	} {

@@ -110,6 +110,9 @@ func (w *rows) do(ctx context.Context, q *question) (answer, error) {
 	case "rows":
 		err := w.each(ctx, q, func(b *stream.Batch) error { return w.add(ctx, b) })
 		return answer{Rows: w.count}, err
+	case "texts":
+		err := w.joined(ctx, q, func(b *stream.Batch) error { return w.add(ctx, b) })
+		return answer{Rows: w.count}, err
 	case "scan":
 		err := w.scan(ctx)
 		return answer{Rows: w.count}, err

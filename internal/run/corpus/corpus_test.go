@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -229,14 +230,16 @@ func TestARunThatWasEndedGoesOnToTheSameBytes(t *testing.T) {
 		c.Shuffle, c.Dedup = shuffled, &corpus.Dedup{By: []string{"text"}}
 		made(t, c)
 		want := tree(t, c.Out)
-		for _, n := range []int{0, 1, 5} {
+		for _, n := range []int64{0, 1, 5} {
 			c := config(t, in, t.TempDir()+"/out")
 			c.Shuffle, c.Dedup, c.Every = shuffled, &corpus.Dedup{By: []string{"text"}}, 20*time.Millisecond
 			ends := 0
 			for ; ; ends++ {
 				ctx, cancel := context.WithCancel(t.Context())
 				c.Run.Budget = mem.New(128 << 20)
-				c.Store = &ending{ReadWriter: store.New(store.Options{}), left: n + 6, cancel: cancel}
+				e := &ending{ReadWriter: store.New(store.Options{}), cancel: cancel}
+				e.left.Store(n + 6)
+				c.Store = e
 				_, err := corpus.Run(ctx, c)
 				cancel()
 				runtest.Empty(t, c.Run.Budget)
@@ -257,12 +260,12 @@ func TestARunThatWasEndedGoesOnToTheSameBytes(t *testing.T) {
 // ending is a store that ends the run behind so many objects.
 type ending struct {
 	store.ReadWriter
-	left   int
+	left   atomic.Int64
 	cancel func()
 }
 
 func (e *ending) Create(ctx context.Context, url string, share *mem.Budget) (store.Output, error) {
-	if e.left--; e.left < 0 {
+	if e.left.Add(-1) < 0 {
 		e.cancel()
 		return nil, context.Canceled
 	}
