@@ -13,6 +13,7 @@ import sys
 import textwrap
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ sys.path.insert(0, str(ROOT / "python"))
 os.environ.setdefault("WEIR_BIN", str(BINARY))
 
 import weir  # noqa: E402
+from weir import _corpus  # noqa: E402
 
 MEMORY = "128MiB"
 
@@ -83,6 +85,94 @@ def test_existing_hashes_of_any_origin_are_left_out() -> None:
     for existing in (hashes, list(hashes), set(hashes), weir.parallel_hash_rows(old), pickle.loads(pickle.dumps(hashes)), hashes + hashes):
         assert weir.deduplicate_indices(new, existing)[0] == want
     assert weir.deduplicate_indices(new, [])[0] == first_of_their_kind(new)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether each child that is started is to work out SHA-256."""
+    found: list[bool] = []
+
+    class Spy(_corpus.Caller):
+        def __init__(self, work: Any) -> None:
+            found.append(bool(work.get("sha")))
+            super().__init__(work)
+
+    monkeypatch.setattr(_corpus, "Caller", Spy)
+    return found
+
+
+@pytest.mark.parametrize("look", [
+    lambda h: h[0], lambda h: h[-1:], list, lambda h: h == [""] * len(h), pickle.dumps, lambda h: "x" in h, lambda h: h + ["x"],  # noqa: RUF005
+])  # fmt: skip
+def test_sha_is_asked_for_when_a_hash_is_looked_at_and_once(asked: list[bool], look: Callable[[Any], Any]) -> None:
+    rows = texts(random.Random(20), 4_000)
+    keep, hashes = weir.deduplicate_indices(rows)
+    assert len(hashes) == len(keep) and hashes != [] and repr(hashes) == f"<{len(keep)} hashes>"
+    assert asked == [False]
+    rows.reverse()  # they are of the rows as they were
+    look(hashes)
+    assert asked == [False, True]
+    assert hashes == [sha(rows[-1 - i]) for i in keep]
+    assert asked == [False, True]
+
+
+@pytest.mark.parametrize("make", [list, lambda r: [s.encode() for s in r], pa.array, lambda r: pa.array(r, pa.string_view())])
+def test_chained_calls_leave_out_the_same_rows_however_they_know_them(asked: list[bool], make: Callable[[list[str]], Any]) -> None:
+    rng = random.Random(21)
+    parts = [texts(rng, 2_000) for _ in range(3)]
+    want = first_of_their_kind(parts[1], set(map(sha, parts[0])))
+    _, first = weir.deduplicate_indices(make(parts[0]))
+    keep, second = weir.deduplicate_indices(make(parts[1]), first)
+    assert keep == want and asked == [False, False]
+    assert second == [sha(parts[1][i]) for i in keep]  # looked at, they are known by their keys as well
+    assert weir.deduplicate_indices(make(parts[1]), second)[0] == first_of_their_kind(parts[1], set(second))
+    assert asked == [False, False, True, False]
+    known = list(first)
+    keep, by_sha = weir.deduplicate_indices(make(parts[1]), known)
+    assert keep == want and by_sha == second and asked[-1]
+    known += by_sha
+    assert weir.deduplicate_indices(parts[2], known)[0] == first_of_their_kind(parts[2], set(known))
+    assert weir.deduplicate_indices(parts[1], by_sha)[0] == weir.deduplicate_indices(parts[1], second)[0]
+
+
+def test_hashes_hold_the_rows_that_were_kept_until_they_are_looked_at() -> None:
+    class Text(str):
+        __slots__ = ("__weakref__",)
+
+    rows = [Text(i % 3) for i in range(9)]
+    alive = [weakref.ref(row) for row in rows]
+    _, hashes = weir.deduplicate_indices(rows)
+    del rows
+    gc.collect()
+    assert [i for i, row in enumerate(alive) if row() is not None] == [0, 1, 2]
+    assert hashes[0] == sha("0")
+    gc.collect()
+    assert all(row() is None for row in alive)
+    assert list(hashes) == [sha("0"), sha("1"), sha("2")]
+
+
+def test_keys_of_one_kind_are_not_taken_for_another() -> None:
+    _, plain = weir.deduplicate_indices(["a"])
+    _, normal = weir.deduplicate_indices(["a"], normalize=True)
+    with pytest.raises(weir.UsageError, match="have 64 digits, those of these rows 32"):
+        weir.deduplicate_indices(["a"], plain, normalize=True)
+    with pytest.raises(weir.UsageError, match="have 32 digits, those of these rows 64"):
+        weir.deduplicate_indices(["a"], normal)
+
+
+@pytest.mark.parametrize("odd", ["\0", "a\0", b"x", None, b"\xff\0"])
+def test_a_row_that_cannot_be_joined_with_others_changes_nothing(odd: Any) -> None:
+    for at in (0, 1, 1_023, 1_024, 4_999):
+        rows: list[Any] = [f"{i % 700}" for i in range(5_000)]
+        rows[at] = odd
+        keep, hashes = weir.deduplicate_indices(rows)
+        assert keep == [i for i in range(5_000) if rows.index(rows[i]) == i]
+        assert hashes == ["0" * 64 if rows[i] is None else sha(rows[i]) for i in keep]
+
+
+def test_rows_of_very_different_lengths() -> None:
+    rows = ["a" * n for n in [0, 1, 5_000] * 700 + [300_000] * 30 + [0, 1, 2] * 70_000 + [3_000_000, 2, 3_000_001]]
+    assert weir.deduplicate_indices(rows, memory="48MiB")[0] == weir.deduplicate_indices(pa.array(rows))[0] == first_of_their_kind(rows)
 
 
 def test_columns_are_compared_as_by_says(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import signal
 import subprocess
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -24,7 +24,16 @@ VERSION = 1
 SLOTS = 2  # the child works on one while the other is filled
 PIECE = 4 << 20  # bytes of rows that are sent at a time, unless one row has more
 _GRAIN = 1 << 20  # slots grow by so much, so that they seldom do
+_TEXTS, _CHUNK = 1024, 64 << 10  # texts that are joined, and bytes of them: they stay in the cache, and their memory is not fetched anew
+_MOST = 64 << 10  # texts that are sent at a time
 _STEP = 2048  # rows of a list, which Arrow looks at twice: the second time they are in the processor's cache
+
+
+class Joined(NamedTuple):
+    """Texts, some in each part, with a zero between one and the next."""
+
+    parts: list[bytes]
+    num_rows: int
 
 
 class Slot:
@@ -34,17 +43,24 @@ class Slot:
         self.file, self.output = _nameless(), _nameless()
         self._room: pa.Buffer | None = None
 
-    def put(self, batch: pa.RecordBatch) -> int:
-        """Writes rows, as an Arrow IPC stream; returns its bytes."""
+    def put(self, batch: pa.RecordBatch | Joined) -> int:
+        """Writes rows, as an Arrow IPC stream if they are a batch; returns its bytes."""
+        if isinstance(batch, Joined):
+            return self.put_bytes(*batch.parts, end=b"\0")
         measure = pa.MockOutputStream()
         _stream(measure, batch)
         size: int = measure.size()
         _stream(pa.FixedSizeBufferWriter(self._grow(size)), batch)
         return size
 
-    def put_bytes(self, data: bytes | memoryview) -> int:
-        pa.FixedSizeBufferWriter(self._grow(len(data))).write(data)
-        return len(data)
+    def put_bytes(self, *parts: bytes | memoryview, end: bytes = b"") -> int:
+        """Writes bytes, each part with the end behind it; returns how many."""
+        size = sum(map(len, parts)) + len(parts) * len(end)
+        sink = pa.FixedSizeBufferWriter(self._grow(size))
+        for part in parts:
+            sink.write(part)
+            sink.write(end)
+        return size
 
     def result(self, size: int) -> memoryview:
         """What the child wrote, where it lies."""
@@ -94,7 +110,7 @@ class Caller:
             self._send(question)
             return self._answer()
 
-    def each(self, batches: Iterable[pa.RecordBatch], question: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], Slot]]:
+    def each(self, batches: Iterable[pa.RecordBatch | Joined], question: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], Slot]]:
         """The answers to a question about batches, each while the next batch is on its way. An output is good until the next one."""
         asked: deque[Slot] = deque()
         with self._ending():
@@ -102,7 +118,8 @@ class Caller:
                 slot = self.slots[i % SLOTS]
                 if len(asked) == SLOTS:
                     yield self._answer(), asked.popleft()
-                self._send({**question, "slot": i % SLOTS, "size": slot.put(batch), "rows": batch.num_rows})
+                kind = {"do": "texts"} if isinstance(batch, Joined) else {}
+                self._send({**question, **kind, "slot": i % SLOTS, "size": slot.put(batch), "rows": batch.num_rows})
                 asked.append(slot)
             while asked:
                 yield self._answer(), asked.popleft()
@@ -182,3 +199,35 @@ def listed(rows: Any, kind: pa.DataType, name: str) -> Iterator[pa.RecordBatch]:
         if size >= PIECE or at + _STEP >= len(rows):
             yield from pieces(pa.record_batch([pa.concat_arrays(ready)], [name]))
             ready, size = [], 0
+
+
+def joined(rows: Any, kind: pa.DataType, name: str) -> Iterator[pa.RecordBatch | Joined]:
+    """A list as texts that are joined, which is soonest done; as batches from one on that is no text, or has a zero in it."""
+    ready: list[bytes] = []
+    at = size = count = 0
+    step = _TEXTS
+    while at < len(rows):
+        some = rows[at : at + step]
+        data = _join(some)
+        if data is None:
+            break
+        step = min(_TEXTS, max(1, len(some) * _CHUNK // (len(data) or 1)))
+        if len(data) > PIECE // 2 and len(some) > 1:
+            continue
+        ready.append(data)
+        at, size, count = at + len(some), size + len(data), count + len(some)
+        if size >= PIECE // 4 or count >= _MOST:
+            yield Joined(ready, count)
+            ready, size, count = [], 0, 0
+    if ready:
+        yield Joined(ready, count)
+    if at < len(rows):
+        yield from listed(rows[at:], kind, name)
+
+
+def _join(texts: Any) -> bytes | None:
+    try:
+        data = "\0".join(texts).encode()
+    except (TypeError, UnicodeError):
+        return None
+    return data if data.count(0) == len(texts) - 1 else None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import compress
 from typing import Any, overload
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ._call import PIECE, Caller, listed, pieces
+from ._call import PIECE, Caller, Joined, joined, pieces
 from ._errors import MissingError, UsageError
 from ._options import Names, Path, Size, names
 
@@ -27,14 +28,22 @@ _COMPRESSIONS = {"gz": "gzip", "zst": "zstd", "bz2": "bzip2", "xz": "xz", "lz4":
 class Hashes(Sequence[str]):
     """Hashes of rows as hexadecimal texts, which are made when they are looked at: 16 or 32 bytes each, not a hundred."""
 
-    __slots__ = ("_width", "raw")
+    __slots__ = ("_raw", "_width", "keys")
 
-    def __init__(self, raw: Any, width: int) -> None:
-        self.raw = memoryview(raw)  # one behind the other
+    def __init__(self, raw: Any, width: int, keys: memoryview | None = None) -> None:
+        self._raw: Callable[[], memoryview] | memoryview = raw if callable(raw) else memoryview(raw).cast("B")
         self._width = width
+        self.keys = keys  # by which the same rows are known without raw, 16 bytes each
+
+    @property
+    def raw(self) -> memoryview:
+        """The bytes of all, one behind the other."""
+        if callable(self._raw):
+            self._raw = self._raw()
+        return self._raw
 
     def __len__(self) -> int:
-        return len(self.raw) // self._width
+        return len(self.raw) // self._width if self.keys is None else len(self.keys) // _KEY
 
     @overload
     def __getitem__(self, at: int) -> str: ...
@@ -55,8 +64,8 @@ class Hashes(Sequence[str]):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Hashes):
-            return self._width == other._width and self.raw == other.raw
-        return list(self) == other if isinstance(other, list) else NotImplemented
+            return self._width == other._width and len(self) == len(other) and self.raw == other.raw
+        return len(self) == len(other) and list(self) == other if isinstance(other, list) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -87,8 +96,9 @@ def deduplicate_indices(
     rows are a list of str or bytes, an Arrow array, table or record batch, or the path of files. Of tables and files, by names the columns
     that are compared. Rows whose hash is among existing_hashes are left out; what an earlier call returned can be given. Hashes of text
     and bytes are SHA-256 of it, as those of parallel_hash_rows; those of other rows, and with normalize, have 128 bits and are weir's
-    own. normalize takes texts for the same that differ in case, white space or composition (NFC) only. memory bounds the process that does
-    the work: what finds no room goes to temporary files.
+    own. SHA-256 is worked out when a hash is looked at, of all of them, which hold the rows they are of until then; to give them to a later
+    call takes no look. normalize takes texts for the same that differ in case, white space or composition (NFC) only. memory bounds the
+    process that does the work: what finds no room goes to temporary files.
 
     >>> import weir
     >>> keep, hashes = weir.deduplicate_indices(["a", "b", "a"])
@@ -101,21 +111,24 @@ def deduplicate_indices(
     if not is_path:
         rows = _sized(rows)
     compared = names(by)
-    batches, sha = (iter(()), False) if is_path else _batches(rows, normalize)
+    batches, plain = (iter(()), False) if is_path else _batches(rows, normalize)
     if compared and not is_path and not isinstance(rows, (pa.Table, pa.RecordBatch)):
         raise UsageError("by names columns of a table or of files; these rows have none")
-    width = _SHA if sha else _KEY
-    known = _known(existing_hashes, width)
-    work = {"distinct": True, "sha": sha, "normalize": normalize, "by": compared, "paths": [os.fspath(rows)] if is_path else []}
+    known, width = _known(existing_hashes, plain)
+    work = {"distinct": True, "sha": width == _SHA, "normalize": normalize, "by": compared, "paths": [os.fspath(rows)] if is_path else []}
     count, where, data = _hashed(work, batches, known, width=width, threads=num_threads, memory=memory, count=0 if is_path else len(rows))
     if count == 0:
-        return [], Hashes(b"", width)
+        return [], Hashes(b"", _SHA if plain else _KEY)
     whole = pa.py_buffer(data)
     first = pa.Array.from_buffers(pa.bool_(), count, [None, whole.slice(where)])
     sums = pa.Array.from_buffers(pa.binary(width), count, [None, whole.slice(0, count * width)]).filter(first)
+    raw = memoryview(sums.buffers()[1])[: len(sums) * width]
     at = pc.indices_nonzero(first)
     keep = memoryview(at.buffers()[1]).cast("B").cast("Q")[: len(at)].tolist()
-    return keep, Hashes(memoryview(sums.buffers()[1])[: len(sums) * width], width)
+    if width == _SHA or not plain:
+        return keep, Hashes(raw, width)
+    kept = _kept(rows, first)
+    return keep, Hashes(lambda: _sums(kept(), num_threads, memory), _SHA, raw)
 
 
 def parallel_hash_rows(rows: Any, num_threads: int = 0) -> list[str]:
@@ -125,12 +138,7 @@ def parallel_hash_rows(rows: Any, num_threads: int = 0) -> list[str]:
     >>> weir.parallel_hash_rows(["a"])
     ['ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb']
     """
-    rows = _sized(rows)
-    batches, sha = _batches(rows, False)
-    if not sha:
-        raise UsageError("rows to hash are text or bytes")
-    count, _, data = _hashed({"sha": True}, batches, b"", width=_SHA, threads=num_threads, memory=None, count=len(rows))
-    return list(Hashes(data[: count * _SHA], _SHA))
+    return list(Hashes(_sums(_sized(rows), num_threads, None), _SHA))
 
 
 def pack_sequences(
@@ -282,8 +290,8 @@ def _positive(max_length: int) -> None:
         raise UsageError(f"max_length is {max_length}; it is at least 1")
 
 
-def _batches(rows: Any, normalize: bool) -> tuple[Iterator[pa.RecordBatch], bool]:
-    """Rows as they are sent, and whether they are hashed by SHA-256."""
+def _batches(rows: Any, normalize: bool) -> tuple[Iterator[pa.RecordBatch | Joined], bool]:
+    """Rows as they are sent, and whether they are plain texts or bytes, whose hash is SHA-256."""
     if isinstance(rows, (pa.Table, pa.RecordBatch)):
         return (part for batch in _parts(rows) for part in pieces(batch)), False
     if isinstance(rows, (pa.Array, pa.ChunkedArray)):
@@ -291,7 +299,7 @@ def _batches(rows: Any, normalize: bool) -> tuple[Iterator[pa.RecordBatch], bool
         plain = _plain(rows.type)
         chunks = [chunk if plain is None else chunk.cast(plain) for chunk in chunks]
         return (part for chunk in chunks for part in pieces(pa.record_batch([chunk], ["row"]))), plain is not None and not normalize
-    return listed(rows, pa.large_string() if normalize else pa.large_binary(), "row"), not normalize
+    return joined(rows, pa.large_string() if normalize else pa.large_binary(), "row"), not normalize
 
 
 def _sized(rows: Any) -> Any:
@@ -313,30 +321,56 @@ def _plain(kind: pa.DataType) -> pa.DataType | None:
     return None
 
 
-def _known(existing: Iterable[str] | None, width: int) -> bytes | memoryview:
-    """Hashes that were given, one behind the other."""
+def _kept(rows: Any, first: pa.BooleanArray) -> Callable[[], Any]:
+    """The rows that are the first of their kind, as they are at this moment: a list may change."""
+    if isinstance(rows, (pa.Array, pa.ChunkedArray)):
+        return lambda: rows.cast(_plain(rows.type)).filter(first)  # views have no filter
+    chosen = list(compress(rows, first.cast(pa.uint8()).buffers()[1].to_pybytes()))
+    return lambda: chosen
+
+
+def _sums(rows: Any, threads: int, memory: Size | None) -> memoryview:
+    """The SHA-256 of every row, one behind the other."""
+    batches, plain = _batches(rows, False)
+    if not plain:
+        raise UsageError("rows to hash are text or bytes")
+    count, _, data = _hashed({"sha": True}, batches, b"", width=_SHA, threads=threads, memory=memory, count=len(rows))
+    return data[: count * _SHA]
+
+
+def _known(existing: Iterable[str] | None, plain: bool) -> tuple[bytes | memoryview, int]:
+    """Hashes that were given, one behind the other, and the bytes of each: rows are compared by SHA-256 where no keys are known."""
     if isinstance(existing, Hashes):
-        given, raw = existing._width, existing.raw
+        given, keys = existing._width, existing.keys
+        raw = existing.raw if keys is None else keys
     else:
         several = list(existing or ())
-        lengths = set(map(len, several))
         if not several:
-            return b""
-        given = min(lengths) // 2
+            return b"", _KEY
+        lengths = set(map(len, several))
+        given, keys = min(lengths) // 2, None
         if len(lengths) > 1 or not all(isinstance(one, str) for one in several):
             raise UsageError("existing_hashes are texts of one length, as this function and parallel_hash_rows return them")
         try:
             raw = memoryview(bytes.fromhex("".join(several)))
         except ValueError:
             raise UsageError("existing_hashes are not all hexadecimal") from None
+    width = _SHA if plain else _KEY
     if raw and given != width:
         digits = f"existing_hashes have {2 * given} digits, those of these rows {2 * width}"
         raise UsageError(f"{digits}: they were made of other rows, or with other options")
-    return raw
+    return raw, _KEY if keys is not None or not raw else width
 
 
 def _hashed(
-    work: dict[str, Any], batches: Iterator[pa.RecordBatch], known: Any, *, width: int, threads: int, memory: Size | None, count: int
+    work: dict[str, Any],
+    batches: Iterator[pa.RecordBatch | Joined],
+    known: Any,
+    *,
+    width: int,
+    threads: int,
+    memory: Size | None,
+    count: int,
 ) -> tuple[int, int, memoryview]:
     """Rows, where the bits are, and all hashes with the bits behind them."""
     with tempfile.TemporaryDirectory(prefix="weir-") as scratch:
