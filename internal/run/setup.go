@@ -79,7 +79,9 @@ func flag(n int64) string {
 // Call it once, before anything large is allocated. A memory that leaves
 // nothing for data is refused by Scan, which knows the number that works.
 func Setup(memory int64) *mem.Budget {
-	limitHeap(max(memory-Base, leastData))
+	// In a container of exactly that, the code that plans wants pages too: of
+	// schemas with 10,000 columns it has read itself again and again.
+	debug.SetMemoryLimit(max(memory, Base) / 2)
 	return mem.New(max(memory-Base, 0))
 }
 
