@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/weir-data/weir/internal/format/layout"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/stream"
 )
@@ -87,7 +88,7 @@ func (k *keeper) data(d arrow.ArrayData, from, n int) arrow.ArrayData {
 	if len(d.Buffers()) > 0 {
 		buffers = append(buffers, k.copy(d.Buffers()[0], base/8, (end+7)/8))
 	}
-	switch t := storageOf(d.DataType()).(type) {
+	switch t := layout.Storage(d.DataType()).(type) {
 	case *arrow.NullType:
 	case *arrow.StructType:
 		for _, c := range d.Children() {
@@ -141,13 +142,6 @@ func made(d arrow.ArrayData, n, offset int, buffers []*memory.Buffer, children [
 		c.Release()
 	}
 	return out
-}
-
-func storageOf(t arrow.DataType) arrow.DataType {
-	if ext, ok := t.(arrow.ExtensionType); ok {
-		return ext.StorageType()
-	}
-	return t
 }
 
 // varied keeps values that offsets of a width point to, which then begin at 0.

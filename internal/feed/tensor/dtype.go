@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/format/layout"
 )
 
 // Dtype is the type of a tensor's elements. The zero value leaves the choice to
@@ -65,20 +66,12 @@ var numbers = map[arrow.Type]Dtype{
 	arrow.BOOL: Bool,
 }
 
-// storage is the type that values of t lie in memory as.
-func storage(t arrow.DataType) arrow.DataType {
-	if ext, ok := t.(arrow.ExtensionType); ok {
-		return storage(ext.StorageType())
-	}
-	return t
-}
-
 // numberOf is the type of t's values, of a dictionary's values, if they are
 // numbers.
 func numberOf(t arrow.DataType) (Dtype, bool) {
-	t = storage(t)
+	t = layout.Storage(t)
 	if d, ok := t.(*arrow.DictionaryType); ok {
-		t = storage(d.ValueType)
+		t = layout.Storage(d.ValueType)
 	}
 	d, ok := numbers[t.ID()]
 	return d, ok

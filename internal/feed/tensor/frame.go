@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/format/layout"
 )
 
 // Selection says which columns a Frame takes, and as what.
@@ -112,7 +113,7 @@ func Choose(schema *arrow.Schema, s Selection) (*Frame, error) {
 			return nil, format.Error(format.ErrUsage, "columns: column %q: %w", field.Name, err)
 		}
 		if c.form == asArrow {
-			field.Type = decoded(field.Type)
+			field.Type = layout.Decoded(field.Type)
 			fields = append(fields, field)
 		}
 		f.columns = append(f.columns, c)
@@ -135,12 +136,12 @@ func (f *Frame) Schema() *arrow.Schema { return f.schema }
 
 // planTensor finds out whether a column can be a tensor.
 func (c *column) planTensor() {
-	t, form := storage(c.typ), asTensor
+	t, form := layout.Storage(c.typ), asTensor
 	switch l := t.(type) {
 	case *arrow.ListType:
-		t, form = storage(l.Elem()), asRagged
+		t, form = layout.Storage(l.Elem()), asRagged
 	case *arrow.LargeListType:
-		t, form = storage(l.Elem()), asRagged
+		t, form = layout.Storage(l.Elem()), asRagged
 	}
 	var shape []int64
 	for form == asTensor {
@@ -149,7 +150,7 @@ func (c *column) planTensor() {
 			break
 		}
 		shape = append(shape, int64(v.Len()))
-		t = storage(v.Elem())
+		t = layout.Storage(v.Elem())
 	}
 	if d, ok := numberOf(t); ok {
 		c.form, c.dtype, c.shape = form, d, shape
@@ -178,7 +179,7 @@ func (f *Frame) plan(t arrow.DataType, dense bool) (*node, error) {
 	n := &node{id: len(f.nodes), dense: dense}
 	f.nodes = append(f.nodes, n)
 	var kids []arrow.DataType
-	switch t := storage(t).(type) {
+	switch t := layout.Storage(t).(type) {
 	case *arrow.NullType:
 		n.kind = nulls
 	case *arrow.BooleanType:
@@ -206,7 +207,7 @@ func (f *Frame) plan(t arrow.DataType, dense bool) (*node, error) {
 	case *arrow.DictionaryType:
 		f.nodes = f.nodes[:n.id]
 		n, err := f.plan(t.ValueType, dense)
-		if err == nil && (n.kind > text || storage(t.ValueType).ID() == arrow.DICTIONARY) {
+		if err == nil && (n.kind > text || layout.Storage(t.ValueType).ID() == arrow.DICTIONARY) {
 			err = format.Error(format.ErrUsage, "rows of %s cannot be taken", t)
 		}
 		return n, err

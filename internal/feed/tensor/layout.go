@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/format/layout"
 )
 
 // Spec says what the matrix and the labels are made of.
@@ -127,11 +128,11 @@ func (l *Layout) planLabel(names []string, schema *arrow.Schema, s Spec) error {
 
 // widthOf is the elements of a row that a column becomes.
 func widthOf(f arrow.Field) (int, error) {
-	t, width := storage(f.Type), 1
+	t, width := layout.Storage(f.Type), 1
 	if list, ok := t.(*arrow.FixedSizeListType); ok {
-		t, width = storage(list.Elem()), int(list.Len())
+		t, width = layout.Storage(list.Elem()), int(list.Len())
 	}
-	if _, ok := numberOf(t); ok && width > 0 && (t == storage(f.Type) || t.ID() != arrow.DICTIONARY) {
+	if _, ok := numberOf(t); ok && width > 0 && (t == layout.Storage(f.Type) || t.ID() != arrow.DICTIONARY) {
 		return width, nil
 	}
 	hint := "leave it out of features=…, or use columns=…"

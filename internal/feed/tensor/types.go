@@ -3,48 +3,7 @@ package tensor
 import (
 	"encoding/binary"
 	"math"
-
-	"github.com/apache/arrow-go/v18/arrow"
 )
-
-// decoded is t without dictionaries and views.
-func decoded(t arrow.DataType) arrow.DataType {
-	switch t := t.(type) {
-	case *arrow.DictionaryType:
-		return decoded(t.ValueType)
-	case *arrow.StringViewType:
-		return arrow.BinaryTypes.String
-	case *arrow.BinaryViewType:
-		return arrow.BinaryTypes.Binary
-	case arrow.ExtensionType:
-		if s := decoded(t.StorageType()); !arrow.TypeEqual(s, t.StorageType()) {
-			return s
-		}
-		return t
-	case *arrow.ListType:
-		return arrow.ListOfField(decodedField(t.ElemField()))
-	case *arrow.LargeListType:
-		return arrow.LargeListOfField(decodedField(t.ElemField()))
-	case *arrow.FixedSizeListType:
-		return arrow.FixedSizeListOfField(t.Len(), decodedField(t.ElemField()))
-	case *arrow.MapType:
-		m := arrow.MapOfFields(decodedField(t.KeyField()), decodedField(t.ItemField()))
-		m.KeysSorted = t.KeysSorted
-		return m
-	case *arrow.StructType:
-		fields := make([]arrow.Field, t.NumFields())
-		for i := range fields {
-			fields[i] = decodedField(t.Field(i))
-		}
-		return arrow.StructOf(fields...)
-	}
-	return t
-}
-
-func decodedField(f arrow.Field) arrow.Field {
-	f.Type = decoded(f.Type)
-	return f
-}
 
 // encode is a value as it lies in memory; false: the type does not have it.
 func encode(d Dtype, v float64) ([]byte, bool) {

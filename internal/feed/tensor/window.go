@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/bitutil"
 
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/format/layout"
 )
 
 // Window is records whose rows are numbered one after the other. It refers to
@@ -125,7 +126,7 @@ func (p *part) bind(n *node, d arrow.ArrayData) bool {
 			return false
 		}
 	}
-	t := storage(d.DataType())
+	t := layout.Storage(d.DataType())
 	switch t := t.(type) {
 	case *arrow.DictionaryType:
 		return p.bindDictionary(n, d, t)

@@ -19,7 +19,7 @@ func Walk(d arrow.ArrayData, i, n int, visit func([]byte)) {
 	if len(bufs) > 0 {
 		visitBits(bufs[0], at, n, visit)
 	}
-	switch t := layout(d.DataType()).(type) {
+	switch t := Storage(d.DataType()).(type) {
 	case *arrow.NullType:
 	case *arrow.BooleanType:
 		visitBits(bufs[1], at, n, visit)
@@ -90,14 +90,6 @@ func offsets(b *memory.Buffer, at, n, width int, visit func([]byte)) (from, to i
 		return int(binary.LittleEndian.Uint32(p)), int(binary.LittleEndian.Uint32(p[n*4:]))
 	}
 	return int(binary.LittleEndian.Uint64(p)), int(binary.LittleEndian.Uint64(p[n*8:]))
-}
-
-// layout is the type that says how values lie in memory.
-func layout(t arrow.DataType) arrow.DataType {
-	if ext, ok := t.(arrow.ExtensionType); ok {
-		return layout(ext.StorageType())
-	}
-	return t
 }
 
 // Size is the number of bytes that the rows of a batch occupy, without what

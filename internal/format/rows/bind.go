@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/bitutil"
 
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/format/layout"
 )
 
 // part is the array of a node. Its rows are counted from the first of those
@@ -107,7 +108,7 @@ func (p *part) bind(nd *node, d arrow.ArrayData) bool {
 			return false
 		}
 	}
-	switch t := storage(d.DataType()).(type) {
+	switch t := layout.Storage(d.DataType()).(type) {
 	case *arrow.DictionaryType:
 		return p.bindDictionary(nd, d, t)
 	case arrow.BinaryViewDataType:

@@ -27,6 +27,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/format/layout"
 )
 
 // Form is how rows of a schema lie in memory. It does not change: any number of
@@ -75,7 +76,7 @@ func New(schema *arrow.Schema) (*Form, error) {
 		}
 		f.in = append(f.in, field.Type)
 		f.roots = append(f.roots, root)
-		fields = append(fields, decodedField(field))
+		fields = append(fields, layout.DecodedField(field))
 	}
 	meta := schema.Metadata()
 	f.out = arrow.NewSchema(fields, &meta)
@@ -131,7 +132,7 @@ func (f *Form) plan(t arrow.DataType) (*node, error) {
 	n := &node{id: len(f.nodes)}
 	f.nodes = append(f.nodes, n)
 	var kids []arrow.DataType
-	switch t := storage(t).(type) {
+	switch t := layout.Storage(t).(type) {
 	case *arrow.NullType:
 		n.kind = nulls
 	case *arrow.BooleanType:
@@ -156,7 +157,7 @@ func (f *Form) plan(t arrow.DataType) (*node, error) {
 	case *arrow.DictionaryType:
 		f.nodes = f.nodes[:n.id]
 		v, err := f.plan(t.ValueType)
-		if err == nil && (v.kind > text || v.kind == nulls || storage(t.ValueType).ID() == arrow.DICTIONARY) {
+		if err == nil && (v.kind > text || v.kind == nulls || layout.Storage(t.ValueType).ID() == arrow.DICTIONARY) {
 			err = unable(t)
 		}
 		return v, err
@@ -179,51 +180,4 @@ func (f *Form) plan(t arrow.DataType) (*node, error) {
 
 func unable(t arrow.DataType) error {
 	return format.Error(format.ErrUsage, "rows of %s cannot be taken", t)
-}
-
-// storage is the type that values of t lie in memory as.
-func storage(t arrow.DataType) arrow.DataType {
-	if ext, ok := t.(arrow.ExtensionType); ok {
-		return storage(ext.StorageType())
-	}
-	return t
-}
-
-// decoded is t without dictionaries and views.
-func decoded(t arrow.DataType) arrow.DataType {
-	switch t := t.(type) {
-	case *arrow.DictionaryType:
-		return decoded(t.ValueType)
-	case *arrow.StringViewType:
-		return arrow.BinaryTypes.String
-	case *arrow.BinaryViewType:
-		return arrow.BinaryTypes.Binary
-	case arrow.ExtensionType:
-		if s := decoded(t.StorageType()); !arrow.TypeEqual(s, t.StorageType()) {
-			return s
-		}
-		return t
-	case *arrow.ListType:
-		return arrow.ListOfField(decodedField(t.ElemField()))
-	case *arrow.LargeListType:
-		return arrow.LargeListOfField(decodedField(t.ElemField()))
-	case *arrow.FixedSizeListType:
-		return arrow.FixedSizeListOfField(t.Len(), decodedField(t.ElemField()))
-	case *arrow.MapType:
-		m := arrow.MapOfFields(decodedField(t.KeyField()), decodedField(t.ItemField()))
-		m.KeysSorted = t.KeysSorted
-		return m
-	case *arrow.StructType:
-		fields := make([]arrow.Field, t.NumFields())
-		for i := range fields {
-			fields[i] = decodedField(t.Field(i))
-		}
-		return arrow.StructOf(fields...)
-	}
-	return t
-}
-
-func decodedField(f arrow.Field) arrow.Field {
-	f.Type = decoded(f.Type)
-	return f
 }

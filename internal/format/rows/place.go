@@ -5,6 +5,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/weir-data/weir/internal/format/layout"
 	"github.com/weir-data/weir/internal/stream"
 )
 
@@ -109,7 +110,7 @@ func (d *Decoder) array(nd *node, t arrow.DataType, slab *stream.Slab) arrow.Arr
 
 // kidType is the type of a nested type's part.
 func kidType(t arrow.DataType, i int) arrow.DataType {
-	switch s := storage(t).(type) {
+	switch s := layout.Storage(t).(type) {
 	case *arrow.MapType:
 		return s.ElemField().Type
 	case *arrow.StructType:

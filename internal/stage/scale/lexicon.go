@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/format/layout"
 )
 
 // lexicon is the dictionary of a copied column: the values of the first
@@ -154,7 +155,7 @@ func (w *lexicon) end() {
 func appendKey(dst []byte, d arrow.ArrayData, i int) []byte {
 	at := d.Offset() + i
 	raw := func(k int) []byte { return d.Buffers()[k].Bytes() }
-	t := storage(d.DataType())
+	t := layout.Storage(d.DataType())
 	if t.ID() == arrow.NULL || d.NullN() != 0 && d.Buffers()[0] != nil && !bitutil.BitIsSet(raw(0), at) {
 		return append(dst, 0)
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/bitutil"
+
+	"github.com/weir-data/weir/internal/format/layout"
 )
 
 // align is Arrow's alignment of buffers.
@@ -13,17 +15,9 @@ const align = 64
 
 func aligned(n int) int { return (n + align - 1) &^ (align - 1) }
 
-// storage is the type that values of t lie in memory as.
-func storage(t arrow.DataType) arrow.DataType {
-	if ext, ok := t.(arrow.ExtensionType); ok {
-		return ext.StorageType()
-	}
-	return t
-}
-
 // canTake says whether columns of t can be copied.
 func canTake(t arrow.DataType) bool {
-	switch t := storage(t).(type) {
+	switch t := layout.Storage(t).(type) {
 	case *arrow.NullType, *arrow.BooleanType, *arrow.StringType, *arrow.BinaryType, *arrow.LargeStringType, *arrow.LargeBinaryType:
 		return true
 	case *arrow.ListType:
@@ -78,7 +72,7 @@ type copied struct {
 
 // newCopied begins the copy of a column.
 func newCopied(t arrow.DataType) *copied {
-	c := &copied{out: t, typ: storage(t)}
+	c := &copied{out: t, typ: layout.Storage(t)}
 	switch t := c.typ.(type) {
 	case *arrow.NullType:
 	case *arrow.BooleanType:
