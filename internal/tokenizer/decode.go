@@ -1,6 +1,10 @@
 package tokenizer
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/weir-data/weir/internal/format/mend"
+)
 
 // ID is the id of a token, added or of the vocabulary, as tokenizer.json
 // writes it.
@@ -79,7 +83,7 @@ func (t *Tokenizer) decodeBytes(ids []uint32, skipSpecial bool) []byte {
 			raw = append(raw, token...)
 		}
 	}
-	return repair(nil, raw)
+	return mend.UTF8(nil, raw)
 }
 
 // width is how many bytes of a piece a token takes.

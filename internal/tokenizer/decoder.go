@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/format/mend"
 	"github.com/weir-data/weir/internal/tokenizer/alphabet"
 	"github.com/weir-data/weir/internal/tokenizer/document"
 )
@@ -114,7 +115,7 @@ func byteLevel(table *alphabet.Table) decoder {
 				raw = append(raw, t...)
 			}
 		}
-		return [][]byte{repair(nil, raw)}
+		return [][]byte{mend.UTF8(nil, raw)}
 	}
 }
 

@@ -3,6 +3,7 @@ package tokenizer
 import (
 	"unicode/utf8"
 
+	"github.com/weir-data/weir/internal/format/mend"
 	"github.com/weir-data/weir/internal/tokenizer/bpe"
 	"github.com/weir-data/weir/internal/tokenizer/split"
 )
@@ -59,7 +60,7 @@ func (e *Encoder) encode(ids []uint32, text []byte, o EncodeOptions) []uint32 {
 	t := e.t
 	text = text[:len(text):len(text)] // pieces are read past their ends, the text is not
 	if !utf8.Valid(text) {
-		e.valid = repair(e.valid[:0], text)
+		e.valid = mend.UTF8(e.valid[:0], text)
 		text = e.valid[:len(e.valid):len(e.valid)]
 	}
 	added := 0

@@ -9,28 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/format/mend"
 )
-
-func TestBrokenTextIsReplacedAsPythonDoes(t *testing.T) {
-	for text, want := range map[string]string{
-		"a\xffb":              "a\ufffdb",
-		"\xe4\xb8":            "\ufffd",
-		"\xe4\xb8x":           "\ufffdx",
-		"\xed\xa0\x80":        "\ufffd\ufffd\ufffd",
-		"\xf0\x9f\x98":        "\ufffd",
-		"\xf0\x9f\x98\xf0":    "\ufffd\ufffd",
-		"\xc0\xaf":            "\ufffd\ufffd",
-		"\xf4\x90\x80\x80":    "\ufffd\ufffd\ufffd\ufffd",
-		"\xf4\x8f\xbf":        "\ufffd",
-		"\xe0\x80\x80":        "\ufffd\ufffd\ufffd",
-		"\xe0\xa0z":           "\ufffdz",
-		"\xf5\x80中\ufffd\x80": "\ufffd\ufffd中\ufffd\ufffd",
-	} {
-		if got := string(repair(nil, []byte(text))); got != want {
-			t.Errorf("%q became %q, want %q", text, got, want)
-		}
-	}
-}
 
 func TestWhatCannotBeDoneIsRefusedByName(t *testing.T) {
 	model := `"model":{"type":"BPE","vocab":{"a":0,"b":1},"merges":[]}`
@@ -121,7 +101,7 @@ func FuzzEncode(f *testing.F) {
 		ids := plain.NewEncoder(0).Encode(nil, text, EncodeOptions{})
 		want := text
 		if !utf8.Valid(text) {
-			want = repair(nil, text)
+			want = mend.UTF8(nil, text)
 		}
 		if got := plain.Decode(ids, false); !bytes.Equal(got, want) {
 			t.Fatalf("%q came back as %q", want, got)

@@ -3,12 +3,12 @@ package chat
 import (
 	"fmt"
 	"math"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/weir-data/weir/internal/format/mend"
 	"github.com/weir-data/weir/internal/jinja"
 )
 
@@ -86,52 +86,12 @@ func textAt(col arrow.Array, row int) string {
 	return ""
 }
 
-// valid replaces broken UTF-8 as Python does: one U+FFFD for each longest
-// start of a character.
+// valid replaces broken UTF-8 as Python does.
 func valid(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
-	var b strings.Builder
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		if r == utf8.RuneError && n <= 1 {
-			n = brokenLen(s)
-		}
-		b.WriteRune(r)
-		s = s[n:]
-	}
-	return b.String()
-}
-
-// brokenLen is how many bytes at the start of s are the start of a
-// character that does not go on.
-func brokenLen(s string) int {
-	low, high, need := byte(0x80), byte(0xbf), 0
-	switch c := s[0]; {
-	case c >= 0xc2 && c <= 0xdf:
-		need = 1
-	case c >= 0xe0 && c <= 0xef:
-		need = 2
-		if c == 0xe0 {
-			low = 0xa0
-		} else if c == 0xed {
-			high = 0x9f
-		}
-	case c >= 0xf0 && c <= 0xf4:
-		need = 3
-		if c == 0xf0 {
-			low = 0x90
-		} else if c == 0xf4 {
-			high = 0x8f
-		}
-	}
-	n := 1
-	for n <= need && n < len(s) && s[n] >= low && s[n] <= high {
-		low, high = 0x80, 0xbf
-		n++
-	}
-	return n
+	return string(mend.UTF8(nil, []byte(s)))
 }
 
 // value is a row of any column as a template sees it.

@@ -1,11 +1,12 @@
-package tokenizer
+// Package mend makes UTF-8 of bytes that are meant to be.
+package mend
 
 import "unicode/utf8"
 
-// repair appends src with everything that is not UTF-8 replaced by U+FFFD, one
+// UTF8 appends src with everything that is not UTF-8 replaced by U+FFFD, one
 // for each longest beginning of a character, which is what Python's
 // errors="replace" and the Unicode standard do.
-func repair(dst, src []byte) []byte {
+func UTF8(dst, src []byte) []byte {
 	for at := 0; at < len(src); {
 		if src[at] < utf8.RuneSelf {
 			dst = append(dst, src[at])
