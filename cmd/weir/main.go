@@ -9,6 +9,8 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+
+	"github.com/weir-data/weir/internal/mem"
 )
 
 // version is set by the linker: -ldflags "-X main.version=v1.2.3".
@@ -24,6 +26,9 @@ func mainExit() (code int) {
 			code = exitOther
 		}
 	}()
+	if limit, _ := mem.ContainerLimit(); limit < smallContainer {
+		mem.SpareCode()
+	}
 	// A closed pipe is an error of the write, not the end of the process.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

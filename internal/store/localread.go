@@ -34,6 +34,9 @@ func (l local) Open(_ context.Context, o Object) (Reader, error) {
 		f.Close()
 		return nil, changed(o.URL, fmt.Sprintf("%d bytes when listed, %d now", o.Size, st.Size))
 	}
+	if l.opts.NoReadAhead {
+		r.setRandom()
+	}
 	return r, nil
 }
 
@@ -100,10 +103,14 @@ func (r *localReader) Drop(off, n int64) {
 	if r.fd < 0 {
 		return
 	}
+	r.setRandom()
+	dropCache(r.fd, off, n)
+}
+
+func (r *localReader) setRandom() {
 	if !r.random.Swap(true) {
 		adviseRandom(r.fd)
 	}
-	dropCache(r.fd, off, n)
 }
 
 // Want does nothing while the system reads ahead by itself.

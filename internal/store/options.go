@@ -28,6 +28,11 @@ type Options struct {
 	// DropCache lets Reader.Drop take local data out of the page cache.
 	DropCache bool
 
+	// NoReadAhead keeps the system from reading local files ahead by itself:
+	// where its steps are large (8 MiB are met on servers), they throw a small
+	// container's other pages out.
+	NoReadAhead bool
+
 	// WriteCache is how many bytes of local output may be in the page cache:
 	// from there on what was written is taken out of it, which in a container
 	// leaves its memory to others; 0: any number.
