@@ -118,6 +118,7 @@ SPECS: dict[str, Spec] = {
         Spec("repeats", "repeats", 20_000_000, REPEAT_GROUP, maker="quarters", part="corpus"),
         Spec("repeats-4m", "repeats", 4_000_000, REPEAT_GROUP, part="corpus"),
         Spec("short-texts", "short-texts", 1_000_000, NUMERIC_GROUP, part="corpus"),
+        Spec("short-texts-10m", "short-texts", 10_000_000, NUMERIC_GROUP, part="corpus"),
         Spec("short-texts-small", "short-texts", 20_000, NUMERIC_GROUP, part="corpus"),
         *(Spec(name, name, rows, TEXT_GROUP, part="corpus") for name, rows in LANGUAGES.items()),
         Spec("documents", "documents", 210_000, NESTED_GROUP, part="corpus"),
