@@ -33,6 +33,28 @@ func unpackWide(dst []uint64, src []byte, bit, width uint) {
 	}
 }
 
+// addUp is unpackWide for differences: each value is the one before it, the
+// first one's is last, and least and what is stored more. It returns the last.
+func addUp[T uint32 | uint64](dst []T, src []byte, bit, width uint, last, least T) T {
+	if width <= 57 {
+		mask := uint64(1)<<width - 1
+		for i := range dst {
+			last += T(binary.LittleEndian.Uint64(src[bit>>3:])>>(bit&7)&mask) + least
+			dst[i] = last
+			bit += width
+		}
+		return last
+	}
+	var one [1]uint64
+	for i := range dst {
+		unpackWide(one[:], src, bit, width)
+		last += T(one[0]) + least
+		dst[i] = last
+		bit += width
+	}
+	return last
+}
+
 // setBits sets n bits of m from bit at on.
 func setBits(m []byte, at, n int) {
 	for n > 0 && at&7 != 0 {

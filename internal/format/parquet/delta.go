@@ -1,9 +1,6 @@
 package parquet
 
-import (
-	"encoding/binary"
-	"fmt"
-)
+import "fmt"
 
 // delta reads DELTA_BINARY_PACKED integers. Blocks of deltas are divided into
 // miniblocks, each packed with a width of its own and stored whole.
@@ -55,14 +52,17 @@ func newDelta(w *window, wide bool) (*delta, error) {
 }
 
 // fill reads len(dst) values.
-func (d *delta) fill(dst []uint64) error {
+func (d *delta) fill(dst []uint64) error { return fillDeltas(d, dst) }
+
+// fillDeltas reads len(dst) values, cut to their type.
+func fillDeltas[T uint32 | uint64](d *delta, dst []T) error {
 	if len(dst) > d.left {
 		return errShort
 	}
 	d.left -= len(dst)
 	if !d.started && len(dst) > 0 {
 		d.started = true
-		dst[0] = d.last
+		dst[0] = T(d.last)
 		dst = dst[1:]
 	}
 	for len(dst) > 0 {
@@ -72,15 +72,9 @@ func (d *delta) fill(dst []uint64) error {
 			}
 		}
 		n := min(len(dst), d.inMini)
-		if err := d.unpack(dst[:n]); err != nil {
+		if err := unpackDeltas(d, dst[:n]); err != nil {
 			return err
 		}
-		last := d.last
-		for i := range dst[:n] {
-			last += dst[i] + d.least
-			dst[i] = last
-		}
-		d.last = last
 		d.inMini -= n
 		dst = dst[n:]
 	}
@@ -109,11 +103,15 @@ func (d *delta) next() error {
 	return nil
 }
 
-// unpack reads len(dst) deltas of the miniblock, as stored.
-func (d *delta) unpack(dst []uint64) error {
+// unpackDeltas reads the next len(dst) values of the miniblock.
+func unpackDeltas[T uint32 | uint64](d *delta, dst []T) error {
+	last, least := T(d.last), T(d.least)
 	if d.width == 0 {
-		clear(dst)
-		return nil
+		for i := range dst {
+			last += least
+			dst[i] = last
+		}
+		dst = nil
 	}
 	for len(dst) > 0 {
 		b, err := d.w.need(int(d.bit+d.width+7) / 8)
@@ -121,12 +119,13 @@ func (d *delta) unpack(dst []uint64) error {
 			return err
 		}
 		n := min(len(dst), (len(b)*8-int(d.bit))/int(d.width))
-		unpackWide(dst[:n], b[:cap(b)], d.bit, d.width)
+		last = addUp(dst[:n], b[:cap(b)], d.bit, d.width, last, least)
 		d.bit += uint(n) * d.width
 		d.w.skip(int(d.bit >> 3))
 		d.bit &= 7
 		dst = dst[n:]
 	}
+	d.last = uint64(last)
 	return nil
 }
 
@@ -158,18 +157,7 @@ func (d *delta) fixed(dst []byte, n int) error {
 	if d.wide {
 		return d.fill(view[uint64](dst)[:n])
 	}
-	var tmp [256]uint64
-	for n > 0 {
-		k := min(n, len(tmp))
-		if err := d.fill(tmp[:k]); err != nil {
-			return err
-		}
-		for i, v := range tmp[:k] {
-			binary.LittleEndian.PutUint32(dst[i*4:], uint32(v))
-		}
-		dst, n = dst[k*4:], n-k
-	}
-	return nil
+	return fillDeltas(d, view[uint32](dst)[:n])
 }
 
 func (d *delta) bytes(*byteColumn, int) (int, error) { return 0, errNotBytes }

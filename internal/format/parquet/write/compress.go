@@ -139,6 +139,21 @@ func (c *compressor) bound(n int) int {
 // whole says that pack takes bytes that are in one piece only.
 func (c *compressor) whole() bool { return c.id >= 6 }
 
+// matchesOnly says that bytes are compressed by what they have in common with
+// others before them, not by how often each is.
+func (c *compressor) matchesOnly() bool { return c.id == 0 || c.id == 1 || c.id == 7 }
+
+// uncompressed is for chunks that are not compressed, whatever the file's codec.
+var uncompressed = compressor{compression: compression{name: "none"}}
+
+// compressor is that of the chunk's pages.
+func (t *thread) compressor(c *chunk) *compressor {
+	if c.raw {
+		return &uncompressed
+	}
+	return t.comp
+}
+
 // pack compresses a and b, one behind the other, to the beginning of dst, which
 // has the room bound asks for. Where it takes one piece only, a is empty.
 func (c *compressor) pack(dst, a, b []byte) (int, error) {

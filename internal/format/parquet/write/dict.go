@@ -42,6 +42,14 @@ func (d *dict) free() {
 	*d = dict{}
 }
 
+// stored is the values as they are stored.
+func (d *dict) stored() []byte {
+	if d.values == nil {
+		return nil
+	}
+	return d.values.Bytes()[:d.used]
+}
+
 // add finds the indices of plain values, adding those that are new. False:
 // there is no room for all of them, and the dictionary is as it was, but takes
 // no more.
@@ -50,7 +58,9 @@ func (d *dict) add(room *dictRoom, values []byte, idx []uint32, width int) bool 
 	ok := true
 	switch width {
 	case 8:
-		ok = d.add64(room, values, idx)
+		ok = addNumbers(d, room, values, idx, arrow.Uint64Traits.CastFromBytes)
+	case 4:
+		ok = addNumbers(d, room, values, idx, arrow.Uint32Traits.CastFromBytes)
 	case 0:
 		for i := range idx {
 			size := 4 + int(binary.LittleEndian.Uint32(values))
@@ -73,17 +83,20 @@ func (d *dict) add(room *dictRoom, values []byte, idx []uint32, width int) bool 
 	return ok
 }
 
-// add64 is add for values of 8 bytes.
-func (d *dict) add64(room *dictRoom, values []byte, idx []uint32) bool {
-	v := arrow.Uint64Traits.CastFromBytes(values)[:len(idx)]
+// addNumbers is add for values of 4 or 8 bytes, which cast views as numbers.
+func addNumbers[T uint32 | uint64](d *dict, room *dictRoom, values []byte, idx []uint32, cast func([]byte) []T) bool {
+	v := cast(values)[:len(idx)]
+	have := cast(d.stored())
 	last, code := ^v[0], uint32(0)
 	for i, x := range v {
 		if x != last {
 			var ok bool
-			if code, ok = d.look64(x); !ok {
-				if code, ok = d.insert(room, hash64(x), values[8*i:8*i+8]); !ok {
+			hash := hash64(uint64(x))
+			if code, ok = look(d.slots, have, hash, x); !ok {
+				if code, ok = d.insert(room, hash, values[i*room.width:(i+1)*room.width]); !ok {
 					return false
 				}
+				have = cast(d.stored())
 			}
 			last = x
 		}
@@ -92,16 +105,14 @@ func (d *dict) add64(room *dictRoom, values []byte, idx []uint32) bool {
 	return true
 }
 
-// look64 is the index of a value of 8 bytes, if it is there.
-func (d *dict) look64(v uint64) (uint32, bool) {
-	if len(d.slots) == 0 {
+// look is the index of a number among those of a dictionary, if it is there.
+func look[T uint32 | uint64](slots []uint64, have []T, hash uint64, v T) (uint32, bool) {
+	if len(slots) == 0 {
 		return 0, false
 	}
-	hash := hash64(v)
-	have := arrow.Uint64Traits.CastFromBytes(d.values.Bytes())
-	mask := uint64(len(d.slots) - 1)
+	mask := uint64(len(slots) - 1)
 	for at := hash & mask; ; at = (at + 1) & mask {
-		s := d.slots[at]
+		s := slots[at]
 		if s == 0 {
 			return 0, false
 		}

@@ -17,7 +17,7 @@ import (
 // createdBy names the writer in the form that readers parse. The number is
 // that of the way files are written, not of the program: the same rows make
 // the same file.
-const createdBy = "weir version 1.0.0"
+const createdBy = "weir version 1.1.0"
 
 // arrowKey is the remark under which Arrow's readers look for their schema.
 const arrowKey = "ARROW:schema"

@@ -46,7 +46,7 @@ func (f *file) finish() error {
 func (f *file) writeChunk(l *leaf) error {
 	c := &l.chunk
 	dict := f.out.n
-	if c.coded {
+	if c.has(meta.RLEDictionary) {
 		if err := f.writeDict(l); err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (f *file) writeChunk(l *leaf) error {
 		f.offsets.cut(offsets)
 	}
 	t := thrift{b: make([]byte, 0, chunkCost+2*len(l.name))}
-	l.describe(&t, f.comp.id, dict, data)
+	l.describe(&t, f.pool.Own().compressor(c).id, dict, data)
 	entry := binary.AppendUvarint(nil, uint64(len(t.b)))
 	entry = append(entry, t.b...)
 	entry = binary.AppendUvarint(entry, uint64(f.columns.total-columns))
@@ -75,11 +75,14 @@ func (f *file) writeChunk(l *leaf) error {
 	return err
 }
 
+// has says whether the chunk has data pages of an encoding.
+func (c *chunk) has(e meta.Encoding) bool { return c.encodings>>e&1 == 1 }
+
 // writeDict writes the dictionary page by way of the caller's own memory.
 func (f *file) writeDict(l *leaf) error {
 	c, t := &l.chunk, f.pool.Own()
 	values := c.dict.values.Bytes()[:c.dict.used]
-	n, err := t.comp.pack(t.spill, nil, values)
+	n, err := t.compressor(c).pack(t.spill, nil, values)
 	if err != nil {
 		return fmt.Errorf("column %q: %w", l.name, err)
 	}
@@ -103,11 +106,10 @@ func (l *leaf) describe(t *thrift, codec int32, dict, data int64) {
 	c := &l.chunk
 	t.i32(1, int32(l.typ))
 	encodings := []meta.Encoding{meta.RLE}
-	if c.plain || c.coded { // the dictionary's values are plain
-		encodings = append(encodings, meta.Plain)
-	}
-	if c.coded {
-		encodings = append(encodings, meta.RLEDictionary)
+	for _, e := range []meta.Encoding{meta.Plain, meta.DeltaBinaryPacked, meta.RLEDictionary} {
+		if c.has(e) || e == meta.Plain && c.has(meta.RLEDictionary) { // the dictionary's values are plain
+			encodings = append(encodings, e)
+		}
 	}
 	t.list(2, wireI32, len(encodings))
 	for _, e := range encodings {
@@ -122,7 +124,7 @@ func (l *leaf) describe(t *thrift, codec int32, dict, data int64) {
 	t.i64(6, c.uncompressed)
 	t.i64(7, c.compressed)
 	t.i64(9, data)
-	if c.coded {
+	if c.has(meta.RLEDictionary) {
 		t.i64(11, dict)
 	}
 	outer := t.begin(12)

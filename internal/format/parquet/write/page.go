@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"math/bits"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -48,7 +47,8 @@ type chunk struct {
 	mode         mode
 	dict         dict
 	pages        chain
-	plain, coded bool // there are such data pages
+	encodings    uint // a bit for the number of each that data pages have
+	raw          bool // not compressed
 	values       int64
 	nulls        int64
 	uncompressed int64
@@ -57,15 +57,6 @@ type chunk struct {
 	unbounded    bool
 	stats        stats
 }
-
-// mode is how the chunk's next page is encoded.
-type mode uint8
-
-const (
-	undecided mode = iota
-	coded          // indices into a dictionary
-	plain
-)
 
 // levelArea is the room for levels beside so many bytes of values.
 func levelArea(values int, width uint8) int {
@@ -186,14 +177,11 @@ func (t *thread) encode(l *leaf, p *page) error {
 			c.stats.join(l.order, &t.stats)
 		}
 	}
-	encoding := meta.Plain
-	if body, ok := t.index(l, p); ok {
-		encoding = meta.RLEDictionary
+	body, encoding, ok := t.shorten(l, p)
+	if ok {
 		p.levels, p.values, p.body = nil, nil, body
-		c.coded = true
-	} else {
-		c.plain = true
 	}
+	c.encodings |= 1 << encoding
 	c.values += int64(p.count)
 	c.nulls += int64(r.nulls)
 	c.count++
@@ -230,7 +218,8 @@ func (t *thread) hold(l *leaf, r record, p *page, describe func(*thrift)) error 
 	}
 	size := len(a) + len(b)
 	head := r.extent()
-	bound := t.comp.bound(size)
+	comp := t.compressor(&l.chunk)
+	bound := comp.bound(size)
 	direct := t.log.room() >= head+bound
 	if !direct && pageHeader+bound > len(t.spill) {
 		if err := t.log.grow(head + bound); err != nil {
@@ -242,7 +231,7 @@ func (t *thread) hold(l *leaf, r record, p *page, describe func(*thrift)) error 
 	if direct {
 		dst, at = t.log.buf[t.log.pos:], head
 	}
-	n, err := t.comp.pack(dst[at:at+bound], a, b)
+	n, err := comp.pack(dst[at:at+bound], a, b)
 	if err != nil {
 		return fmt.Errorf("column %q: %w", l.name, err)
 	}
@@ -268,39 +257,4 @@ func (t *thread) header(kind meta.PageKind, size, compressed int, describe func(
 	h.i32(3, int32(compressed))
 	describe(&h)
 	return append(h.b, 0)
-}
-
-// index encodes the page's values as indices behind its levels; false: they
-// are better stored as they are.
-func (t *thread) index(l *leaf, p *page) ([]byte, bool) {
-	c := &l.chunk
-	if p.vals == 0 || c.mode == plain {
-		return nil, false
-	}
-	first := c.mode == undecided
-	if first {
-		c.mode = plain
-		if l.form != fromBool && repeats(p.values, p.vals, l.width) {
-			c.mode = coded
-		}
-	}
-	if c.mode == plain || p.vals > len(t.indices) || len(p.levels)+4*p.vals > len(t.codes) {
-		return nil, false
-	}
-	idx := t.indices[:p.vals]
-	room := dictRoom{share: l.dicts, limit: min(mostDict, t.values), width: l.width}
-	if !c.dict.add(&room, p.values, idx, l.width) {
-		c.mode = plain
-		return nil, false
-	}
-	width := uint8(max(1, bits.Len(uint(c.dict.n-1))))
-	body := append(t.codes[:0], p.levels...)
-	body = packIndices(append(body, width), idx, width)
-	// The first page shows whether a dictionary pays; later it is there.
-	if cost := c.dict.used + len(body) - len(p.levels); first && cost > len(p.values)/4*3 {
-		c.dict.free()
-		c.mode = plain
-		return nil, false
-	}
-	return body, true
 }

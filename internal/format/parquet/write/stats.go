@@ -74,14 +74,14 @@ func (s *stats) measure(o order, values []byte, n, width int) {
 	}
 }
 
-// extent is the smallest and largest of some integers. Four are looked at
-// together: one that is outside is rare.
+// extent is the smallest and largest of some integers, four at a time, so that
+// those before are not waited for.
 func extent[T int32 | uint32 | int64 | uint64](v []T) (lo, hi T) {
 	lo, hi = v[0], v[0]
 	for ; len(v) >= 4; v = v[4:] {
 		x := (*[4]T)(v)
 		a, b, c, d := x[0], x[1], x[2], x[3]
-		lo, hi = min(lo, a, b, c, d), max(hi, a, b, c, d)
+		lo, hi = min(lo, min(min(a, b), min(c, d))), max(hi, max(max(a, b), max(c, d)))
 	}
 	for _, x := range v {
 		lo, hi = min(lo, x), max(hi, x)

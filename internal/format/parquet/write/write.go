@@ -4,6 +4,11 @@
 // kept, compressed, until it is complete. A batch is cut into as many row
 // groups as the memory makes it; the pages of a batch's columns are encoded
 // side by side.
+//
+// The values of a chunk's first page decide how it is encoded: as indices into a
+// dictionary where they repeat, as differences where integers lie in a small
+// range or rise, else as they are. Differences that compression does nothing for,
+// such as those of tokens, are not compressed.
 package write
 
 import (
