@@ -63,9 +63,9 @@ def judge(entries: list[Entry]) -> list[Verdict]:
         if own and peer:
             verdicts.append(judge_one(figure, own, peer))
     verdicts += [judge_budget(entry) for entry in entries if entry.program in (LARGE, SMALL) and entry.walls]
-    rows, alone, pack = ran.get((corpora.ROWS, corpora.WEIR_ROWS)), ran.get((corpora.ROWS, corpora.LIST)), ran.get((corpora.PACK, LARGE))
-    if rows and alone and rows.walls and alone.walls:
-        verdicts.append(judge_bytes(rows, alone))
+    rows, pack = ran.get((corpora.ROWS, corpora.WEIR_ROWS)), ran.get((corpora.PACK, LARGE))
+    if rows and rows.added:
+        verdicts.append(judge_bytes(rows))
     if pack and pack.walls:
         reached = "yes" if pack.share >= FILL else "no"
         verdicts.append(Verdict(f"{corpora.PACK}: rows filled", "", f"≥ {FILL:.0%}", f"{pack.share:.2%}", reached))
@@ -89,9 +89,9 @@ def judge_budget(own: Entry) -> Verdict:
     return Verdict(f"{own.dataset}: {own.program}, peak memory", "", f"≤ {budget} MiB", f"{own.peak / MIB:.0f} MiB", reached)
 
 
-def judge_bytes(own: Entry, alone: Entry) -> Verdict:
+def judge_bytes(own: Entry) -> Verdict:
     """Memory a row above that of the list itself, child processes and what is returned included."""
-    size = max(0, own.peak - alone.peak) / own.rows
+    size = own.added / own.rows
     what, reached = f"{corpora.ROWS}: {corpora.WEIR_ROWS}, bytes a row", "yes" if size <= ROW_BYTES else "no"
     return Verdict(what, corpora.LIST, f"≤ {ROW_BYTES}", f"{size:.1f}", reached)
 

@@ -56,6 +56,7 @@ def run(job: Job, settings: Settings) -> Outcome:
         if job.how.script:
             told = json.loads(done.stdout.splitlines()[-1])
             outcome.wall, outcome.cpu, answer = told["wall"], told["cpu"], told["answer"]
+            outcome.added = done.added(told.get("began", 0.0))
         elif not job.what.check:
             answer = counted(json.loads(Path(folder, "out.json").read_text()))
         if job.what.check and not answer:

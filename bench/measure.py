@@ -33,6 +33,13 @@ class Run:
     stdout: str
     stderr: str
     samples: list[tuple[float, int]] = field(default_factory=list)  # seconds since the start, bytes
+    began: float = 0.0  # by perf_counter, which is the same in all processes of this machine
+
+    def added(self, since: float) -> int:
+        """The most bytes above those that were there at a moment of perf_counter."""
+        before = [size for at, size in self.samples if self.began + at <= since]
+        behind = [size for at, size in self.samples if self.began + at > since]
+        return max(0, max(behind) - before[-1]) if before and behind else 0
 
 
 class Reaper(threading.Thread):
@@ -119,4 +126,5 @@ def run(command: list[str], *, threads: int, env: dict[str, str], cwd: Path, lim
             stdout=out.read().decode(errors="replace"),
             stderr=err.read().decode(errors="replace"),
             samples=samples,
+            began=began,
         )

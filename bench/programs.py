@@ -79,6 +79,7 @@ class Outcome:
     samples: list[tuple[float, int]] = field(default_factory=list)
     written: int = 0  # bytes of the files it wrote
     share: float = 0.0  # of packed rows that is filled, or of planted duplicates that was found
+    added: int = 0  # the most bytes above those of what is in memory before, where that was measured
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ class Entry:
     errors: list[str] = field(default_factory=list)
     written: int = 0  # bytes, where the rows were written
     share: float = 0.0  # of packed rows that is filled, or of planted duplicates that was found
+    added: int = 0  # the most bytes above those of what is in memory before, where that was measured
 
     def add(self, outcome: Outcome) -> None:
         if outcome.error:
@@ -41,6 +42,7 @@ class Entry:
         self.cpus.append(outcome.cpu)
         self.peaks.append(outcome.peak)
         self.written, self.share = outcome.written, outcome.share
+        self.added = max(self.added, outcome.added)
 
     @property
     def good(self) -> bool:

@@ -102,7 +102,7 @@ def cost_rows(entries: list[Entry]) -> Iterable[list[str]]:
     own = next((e for e in entries if e.program.startswith(WEIR) and e.walls), None)
     for entry in entries:
         if not entry.walls:
-            yield [entry.program, "failed", *[""] * 8]
+            yield [entry.program, "failed", *[""] * 9]
             continue
         failed = f" ({len(entry.errors)} failed)" if entry.errors else ""
         yield [
@@ -113,6 +113,7 @@ def cost_rows(entries: list[Entry]) -> Iterable[list[str]]:
             f"{entry.cpu:.3f}",
             f"{entry.arrow_bytes / 1e6 / entry.cpu:.1f}",
             f"{entry.peak / MIB:.0f}",
+            f"{entry.added / entry.rows:.1f}" if entry.added else "",
             f"{entry.share:.2%}" if entry.share else "",
             f"{own.rate / entry.rate:.2f}" if own else "",
             f"{own.work / entry.work:.2f}" if own else "",
@@ -121,13 +122,13 @@ def cost_rows(entries: list[Entry]) -> Iterable[list[str]]:
 
 def costs(entries: list[Entry]) -> str:
     """One table for each pass over a corpus, by rows a second and by rows a CPU second; a column without a value is left out."""
-    head = ["program", "rows", "wall s", "rows/s", "CPU s", "MB of Arrow / CPU s", "peak MiB", "share"]
+    head = ["program", "rows", "wall s", "rows/s", "CPU s", "MB of Arrow / CPU s", "peak MiB", "bytes a row beside what is read", "share"]
     head += ["weir's rows/s / its", "weir's rows per CPU s / its"]
     parts = []
     for label in dict.fromkeys(e.dataset for e in entries):
         chosen = [e for e in entries if e.dataset == label]
         lines = [head, *cost_rows(chosen)]
-        used = [i for i, name in enumerate(head) if name != "share" or any(line[i] for line in lines[1:])]
+        used = [i for i, name in enumerate(head) if name not in ("share", head[7]) or any(line[i] for line in lines[1:])]
         shown = table([head[i] for i in used], ([line[i] for i in used] for line in lines[1:]))
         parts.append(f"**{label}, threads: {chosen[0].threads}**, rounds: {max(len(e.walls) for e in chosen)}\n\n{shown}")
         parts += [f"{e.program} failed: {e.errors[0]}" for e in chosen if e.errors]

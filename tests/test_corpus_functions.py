@@ -1,4 +1,4 @@
-"""The functions on rows and tokens in memory: against plain Python, and against fast-axolotl and tokenizers where they are installed."""
+"""The functions on rows and tokens in memory: against plain Python, and against fast-axolotl where that is installed."""
 
 from __future__ import annotations
 
@@ -7,24 +7,19 @@ import hashlib
 import os
 import pickle
 import random
-import signal
 import subprocess
 import sys
-import textwrap
-import threading
-import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import tokenizer_files
 from binary import BINARY
-from processes import gone
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python"))
@@ -105,7 +100,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     lambda h: h[0], lambda h: h[-1:], list, lambda h: h == [""] * len(h), pickle.dumps, lambda h: "x" in h, lambda h: h + ["x"],  # noqa: RUF005
 ])  # fmt: skip
 def test_sha_is_asked_for_when_a_hash_is_looked_at_and_once(asked: list[bool], look: Callable[[Any], Any]) -> None:
-    rows = texts(random.Random(20), 4_000)
+    rows = [text.replace("\0", "") for text in texts(random.Random(20), 4_000)]  # texts with zeros are sent twice
     keep, hashes = weir.deduplicate_indices(rows)
     assert len(hashes) == len(keep) and hashes != [] and repr(hashes) == f"<{len(keep)} hashes>"
     assert asked == [False]
@@ -119,14 +114,16 @@ def test_sha_is_asked_for_when_a_hash_is_looked_at_and_once(asked: list[bool], l
 @pytest.mark.parametrize("make", [list, lambda r: [s.encode() for s in r], pa.array, lambda r: pa.array(r, pa.string_view())])
 def test_chained_calls_leave_out_the_same_rows_however_they_know_them(asked: list[bool], make: Callable[[list[str]], Any]) -> None:
     rng = random.Random(21)
-    parts = [texts(rng, 2_000) for _ in range(3)]
+    parts = [[text.replace("\0", "") for text in texts(rng, 2_000)] for _ in range(3)]
     want = first_of_their_kind(parts[1], set(map(sha, parts[0])))
     _, first = weir.deduplicate_indices(make(parts[0]))
     keep, second = weir.deduplicate_indices(make(parts[1]), first)
     assert keep == want and asked == [False, False]
-    assert second == [sha(parts[1][i]) for i in keep]  # looked at, they are known by their keys as well
+    assert weir.deduplicate_indices(make(parts[1]), second)[0] == first_of_their_kind(parts[1], {sha(parts[1][i]) for i in keep})
+    assert asked == [False, False, False]
+    assert second == [sha(parts[1][i]) for i in keep]  # looked at, they are known by SHA-256
     assert weir.deduplicate_indices(make(parts[1]), second)[0] == first_of_their_kind(parts[1], set(second))
-    assert asked == [False, False, True, False]
+    assert asked == [False, False, False, True, True]
     known = list(first)
     keep, by_sha = weir.deduplicate_indices(make(parts[1]), known)
     assert keep == want and by_sha == second and asked[-1]
@@ -149,6 +146,21 @@ def test_hashes_hold_the_rows_that_were_kept_until_they_are_looked_at() -> None:
     gc.collect()
     assert all(row() is None for row in alive)
     assert list(hashes) == [sha("0"), sha("1"), sha("2")]
+
+
+@pytest.mark.parametrize("count", [1, 63, 70_001, 200_003])
+def test_indices_are_as_a_list_of_int(count: int) -> None:
+    rows = [f"{i * i % (count // 2 + 1)}" for i in range(count)]
+    keep, _ = weir.deduplicate_indices(rows)
+    want = first_of_their_kind(rows)
+    assert list(keep) == want == [keep[i] for i in range(len(keep))] and keep == want and want == keep and sum(keep) == sum(want)
+    assert len(keep) == len(want) and keep[-1] == want[-1] and keep[::7] == want[::7] and keep[-3:] == want[-3:]
+    assert all(i in keep for i in want[:50]) and (count == 1 or sum(i in keep for i in range(count)) == len(want))
+    assert -1 not in keep and count not in keep and "0" not in keep
+    assert numpy.asarray(keep).dtype == numpy.int64 and numpy.asarray(keep).tolist() == want and pa.array(keep).to_pylist() == want
+    assert pickle.loads(pickle.dumps(keep)) == keep and keep + [1] == [*want, 1] and [1] + keep == [1, *want]  # noqa: RUF005
+    with pytest.raises(IndexError):
+        keep[len(want)]
 
 
 def test_keys_of_one_kind_are_not_taken_for_another() -> None:
@@ -322,154 +334,3 @@ def test_mistakes_are_exceptions_that_say_so(tmp_path: Path) -> None:
     for bad in ([1], ["a", 2], [["a"]]):
         with pytest.raises((TypeError, ValueError)):
             weir.deduplicate_indices(bad)
-    with pytest.raises(weir.MissingError):
-        weir.Tokenizer.from_file(tmp_path / "none.json")
-    (tmp_path / "bad.json").write_text('{"model": {}')
-    with pytest.raises(weir.Error, match=r"bad\.json"):
-        weir.Tokenizer.from_file(tmp_path / "bad.json")
-
-
-WORDS = "the of and Hello WORLD naïve 人工智能 👩‍👩‍👧‍👦 12345 don't\n\t  <|endoftext|> é \0".split(" ")  # noqa: SIM905
-
-
-def phrases(rng: random.Random, count: int) -> list[str]:
-    return [" ".join(rng.choices(WORDS, k=rng.randint(0, 40))) for _ in range(count)]
-
-
-@pytest.fixture(scope="module")
-def tokenizer_file() -> Path:
-    found = tokenizer_files.installed("llama3")
-    if found is None:
-        pytest.skip("no tokenizer.json is installed; tests/tokenizer_files.py installs some")
-    return found / "tokenizer.json"
-
-
-@pytest.fixture
-def tok(tokenizer_file: Path) -> Iterator[weir.Tokenizer]:
-    with weir.Tokenizer.from_file(tokenizer_file) as made:
-        yield made
-
-
-def test_batches_columns_and_single_texts_have_the_same_ids(tok: weir.Tokenizer) -> None:
-    some = phrases(random.Random(9), 3_000)
-    ids = tok.encode_batch(some)
-    assert [tok.encode(text) for text in some[:20]] == ids[:20]
-    assert tok.encode_arrow(pa.array(some)).to_pylist() == ids
-    column = pa.chunked_array([some[:7], [None], some[7:]], pa.string())
-    assert tok.encode_arrow(column).to_pylist() == [*ids[:7], None, *ids[7:]]
-    assert tok.encode_arrow(pa.array(some)).type == pa.list_(pa.int32())
-    assert tok.encode_batch([]) == [] and tok.encode_arrow(pa.array([], pa.string())).to_pylist() == []
-    plain = tok.encode_batch(some, add_special_tokens=False)
-    assert tok.decode_batch(plain, skip_special_tokens=False) == some
-    assert tok.decode([]) == "" and tok.token_to_id("no such token") is None and tok.get_vocab_size() > 1000
-
-
-def test_ids_are_those_of_the_library(tok: weir.Tokenizer, tokenizer_file: Path) -> None:
-    tokenizers = pytest.importorskip("tokenizers", reason="the tokenizers library, with which ids are compared, is not installed")
-    theirs = tokenizers.Tokenizer.from_file(str(tokenizer_file))
-    some = phrases(random.Random(10), 2_000)
-    for special in (True, False):
-        ids = [e.ids for e in theirs.encode_batch(some, add_special_tokens=special)]
-        assert tok.encode_batch(some, add_special_tokens=special) == ids
-        assert tok.decode_batch(ids) == theirs.decode_batch(ids)
-    assert tok.token_to_id("the") == theirs.token_to_id("the")
-
-
-def test_what_is_no_text_is_refused_and_the_tokenizer_goes_on(tok: weir.Tokenizer) -> None:
-    with pytest.raises(TypeError, match="text 1 is int"):
-        tok.encode_batch(["a", 1])  # type: ignore[list-item]
-    with pytest.raises(TypeError, match="list of texts"):
-        tok.encode_batch("abc")
-    with pytest.raises((ValueError, TypeError, OverflowError)):
-        tok.decode([-1])
-    assert tok.decode(tok.encode("abc", False)) == "abc"
-
-
-def test_threads_take_turns(tok: weir.Tokenizer) -> None:
-    some = phrases(random.Random(11), 200)
-    want = tok.encode_batch(some)
-    wrong: list[int] = []
-
-    def work(i: int) -> None:
-        for _ in range(5):
-            if tok.encode_batch(some[i:]) != want[i:]:
-                wrong.append(i)
-
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    assert not wrong
-
-
-def child(tok: weir.Tokenizer) -> int:
-    assert tok._caller is not None
-    return tok._caller._process.pid
-
-
-def test_a_forked_process_has_a_child_of_its_own(tok: weir.Tokenizer) -> None:
-    want, mine = tok.encode("Hello"), child(tok)
-    pid = os.fork()
-    if pid == 0:
-        os._exit(0 if tok.encode("Hello") == want and child(tok) != mine else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-    assert tok.encode("Hello") == want and child(tok) == mine
-    copied = pickle.loads(pickle.dumps(tok))
-    assert copied.encode("Hello") == want and child(copied) != mine
-
-
-def test_the_child_ends_with_the_object(tokenizer_file: Path) -> None:
-    tok = weir.Tokenizer.from_file(tokenizer_file)
-    pid = child(tok)
-    del tok
-    gc.collect()
-    assert gone(pid)
-
-
-def test_a_killed_child_is_told_of_and_replaced(tok: weir.Tokenizer) -> None:
-    want = tok.encode("Hello")
-    os.kill(child(tok), signal.SIGKILL)
-    with pytest.raises(weir.Error, match="killed by SIGKILL"):
-        tok.encode("Hello")
-    assert tok.encode("Hello") == want
-
-
-def script(tokenizer: Path, text: str) -> subprocess.Popen[str]:
-    head = f"import sys, os, signal; sys.path.insert(0, {str(ROOT / 'python')!r})\nimport weir\n"
-    head += f"tok = weir.Tokenizer.from_file({str(tokenizer)!r})\n"
-    return subprocess.Popen([sys.executable, "-c", head + textwrap.dedent(text)], stdout=subprocess.PIPE, text=True)
-
-
-def test_the_child_dies_with_a_killed_parent_though_a_fork_lives_on(tokenizer_file: Path) -> None:
-    run = script(tokenizer_file, """
-        fork = os.fork()
-        if fork == 0:
-            signal.pause()
-        print(tok._caller._process.pid, fork, flush=True)
-        signal.pause()
-    """)  # fmt: skip
-    assert run.stdout is not None
-    pid, fork = map(int, run.stdout.readline().split())
-    run.kill()
-    run.wait()
-    try:
-        assert gone(pid)
-    finally:
-        os.kill(fork, signal.SIGKILL)
-
-
-def test_an_interrupt_ends_the_call_and_leaves_the_tokenizer_usable(tokenizer_file: Path) -> None:
-    run = script(tokenizer_file, """
-        print("ready", flush=True)
-        texts = ["some words of text, and more of them %d" % i for i in range(400_000)]
-        try:
-            while True:
-                tok.encode_batch(texts)
-        except KeyboardInterrupt:
-            print(tok.encode("Hello", False) == tok.encode_batch(["Hello"], False)[0], flush=True)
-    """)  # fmt: skip
-    assert run.stdout is not None and run.stdout.readline() == "ready\n"
-    time.sleep(1.5)
-    run.send_signal(signal.SIGINT)
-    assert run.communicate(timeout=60)[0] == "True\n" and run.returncode == 0

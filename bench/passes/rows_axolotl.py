@@ -11,7 +11,8 @@ def main() -> None:
     rows = work.column("text")
     with work.clock():
         kept, _ = deduplicate_indices(rows, None, work.threads)
-    work.tell(distinct=len(kept), kept=sum(kept))
+        total = sum(kept)  # weir makes the numbers when they are looked at
+    work.tell(distinct=len(kept), kept=total)
 
 
 main()

@@ -81,6 +81,7 @@ type start struct {
 
 	SHA       bool     `json:"sha"`      // rows: hashed by SHA-256
 	Distinct  bool     `json:"distinct"` // rows: not only hashed
+	Bits      bool     `json:"bits"`     // rows: which are the first of their kind, and not their hashes
 	Normalize bool     `json:"normalize"`
 	By        []string `json:"by"`
 	Scratch   string   `json:"scratch"` // a directory that is there, and empty
@@ -95,7 +96,8 @@ type answer struct {
 	From int64 `json:"from"`
 	To   int64 `json:"to"`
 
-	ID          int64  `json:"id"` // of a token; -1: there is none
+	Zeros       bool   `json:"zeros,omitempty"` // texts have zeros in them, and were not taken
+	ID          int64  `json:"id"`              // of a token; -1: there is none
 	Format      string `json:"format"`
 	Compression string `json:"compression"`
 }

@@ -2,7 +2,6 @@ package call
 
 import (
 	"context"
-	"encoding/binary"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -21,15 +20,13 @@ const (
 	mostWidth = 32
 	// hashBytes are the keys and hashes of a batch.
 	hashBytes = batchRows * (16 + mostWidth)
-	// bitRows are answered at a time.
-	bitRows = 1 << 19
 	// mostReading is what a reader of files can make use of beyond its least.
 	mostReading = 64 << 20
 )
 
-// rows hashes rows. The first output becomes the hashes of all of them, and behind
-// them, at a multiple of 8, a bit for each: 1 is a row that is the first of its
-// kind.
+// rows hashes rows. The first output becomes the hashes of all of them, unless only
+// bits are asked for, and behind them, at a multiple of 8, a bit for each: 1 is a
+// row that is the first of its kind.
 type rows struct {
 	*desk
 	dir   *spill.Dir
@@ -38,16 +35,20 @@ type rows struct {
 	share *mem.Budget // of the set
 	lease *mem.Lease
 	keys  []dedup.Key
+	held  int // keys that were not passed on
 	sums  []byte
 
 	hashing hashing // nil: no row has come
-	set     *dedup.Set
-	earlier int64 // hashes that were known before
+	firsts  *firsts // nil: rows are only hashed
+	bits    bitWriter
 	count   int64 // rows
 }
 
 func newRows(ctx context.Context, d *desk) (*rows, error) {
 	w := &rows{desk: d}
+	if d.Bits && d.SHA {
+		return nil, unknown("SHA-256 that nobody sees")
+	}
 	var err error
 	if w.dir, err = spill.OpenWith(d.Scratch, spill.Options{System: passing{spill.Host()}}); err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func (w *rows) least() int64 { return hashBytes + dedup.Floor + bitRows/8 }
 
 // most is what so many rows can make use of. A set that is given more takes
 // more, because it takes memory in larger pieces.
-func (w *rows) most(rows int64) int64 { return w.least() + 24*rows }
+func (w *rows) most(rows int64) int64 { return w.least() + seenBytes + 24*rows }
 
 // open takes the memory for keys.
 func (w *rows) open(ctx context.Context, share *mem.Budget) (err error) {
@@ -89,15 +90,14 @@ func (w *rows) open(ctx context.Context, share *mem.Budget) (err error) {
 	if w.share, err = share.Carve("set", share.Free()); err != nil {
 		return err
 	}
-	w.set, err = dedup.Open(dedup.Config{Share: w.share, Scratch: w.dir, Threads: w.Threads})
+	w.bits = bitWriter{out: w.outputs[0], buffer: make([]byte, 0, bitRows/8)}
+	w.firsts, err = openFirsts(dedup.Config{Share: w.share, Scratch: w.dir, Threads: w.Threads}, w.Expect, w.Bits, w.pool)
 	return err
 }
 
 func (w *rows) close() {
 	w.pool.Close()
-	if w.set != nil {
-		w.set.Close()
-	}
+	w.firsts.close()
 	w.share.Close()
 	w.lease.Release()
 	w.desk.close()
@@ -111,8 +111,8 @@ func (w *rows) do(ctx context.Context, q *question) (answer, error) {
 		err := w.each(ctx, q, func(b *stream.Batch) error { return w.add(ctx, b) })
 		return answer{Rows: w.count}, err
 	case "texts":
-		err := w.joined(ctx, q, func(b *stream.Batch) error { return w.add(ctx, b) })
-		return answer{Rows: w.count}, err
+		whole, err := w.joined(ctx, q, func(b *stream.Batch) error { return w.add(ctx, b) })
+		return answer{Rows: w.count, Zeros: !whole}, err
 	case "scan":
 		err := w.scan(ctx)
 		return answer{Rows: w.count}, err
@@ -125,7 +125,7 @@ func (w *rows) do(ctx context.Context, q *question) (answer, error) {
 // known takes hashes whose rows are not the first of their kind any more: they
 // stand for rows before all others.
 func (w *rows) known(ctx context.Context, q *question) error {
-	if w.count > 0 || q.Rows <= 0 || q.Size%q.Rows != 0 || q.Size/q.Rows < 16 || q.Size/q.Rows > mostWidth {
+	if w.firsts == nil || w.Bits || w.count > 0 || q.Rows <= 0 || q.Size%q.Rows != 0 || q.Size/q.Rows < 16 || q.Size/q.Rows > mostWidth {
 		return unknown("earlier hashes")
 	}
 	width := q.Size / q.Rows
@@ -138,10 +138,9 @@ func (w *rows) known(ctx context.Context, q *question) error {
 		for i := range n {
 			w.keys[i] = keyOf(sums[i*width:])
 		}
-		if err := w.set.Add(ctx, w.keys[:n]); err != nil {
+		if err := w.firsts.known(ctx, w.keys[:n]); err != nil {
 			return err
 		}
-		w.earlier += n
 	}
 	return nil
 }
@@ -153,9 +152,9 @@ func (w *rows) add(ctx context.Context, b *stream.Batch) (err error) {
 			return err
 		}
 	}
-	width := w.hashing.width()
-	for from, n := 0, int(b.Rows()); from < n; from += batchRows {
-		keys := w.keys[:min(batchRows, n-from)]
+	width := w.width()
+	for from, n := 0, int(b.Rows()); from < n; {
+		keys := w.keys[w.held:min(len(w.keys), w.held+n-from)]
 		chunks := (len(keys) + chunkRows - 1) / chunkRows
 		err := w.pool.Each(chunks, func(i int, s *dedup.HashScratch) error {
 			lo, hi := i*chunkRows, min((i+1)*chunkRows, len(keys))
@@ -168,14 +167,25 @@ func (w *rows) add(ctx context.Context, b *stream.Batch) (err error) {
 		if _, err := w.outputs[0].WriteAt(w.sums[:len(keys)*width], w.count*int64(width)); err != nil {
 			return err
 		}
-		if w.set != nil {
-			if err := w.set.Add(ctx, keys); err != nil {
+		from += len(keys)
+		w.count += int64(len(keys))
+		if w.firsts == nil {
+			continue
+		}
+		if w.held += len(keys); w.held == len(w.keys) {
+			if err := w.pass(ctx); err != nil {
 				return err
 			}
 		}
-		w.count += int64(len(keys))
 	}
 	return nil
+}
+
+// pass gives the keys that are held on: the more at once, the less each costs.
+func (w *rows) pass(ctx context.Context) error {
+	err := w.firsts.add(ctx, w.keys[:w.held], &w.bits)
+	w.held = 0
+	return err
 }
 
 // plan looks at the files that will be read.
@@ -225,43 +235,28 @@ func (s sink) Write(b *stream.Batch) error { return s.add(s.ctx, b) }
 func (sink) Close() error                  { return nil }
 func (sink) Abort()                        {}
 
-// finish writes the bits.
-func (w *rows) finish(ctx context.Context) (answer, error) {
-	width := int64(0)
-	if w.hashing != nil {
-		width = int64(w.hashing.width())
+// width is the number of bytes of a hash in the output.
+func (w *rows) width() int {
+	if w.Bits || w.hashing == nil {
+		return 0
 	}
-	at := (w.count*width + 7) &^ 7
+	return w.hashing.width()
+}
+
+// finish writes the bits that are not there yet.
+func (w *rows) finish(ctx context.Context) (answer, error) {
+	at := (w.count*int64(w.width()) + 7) &^ 7
 	a := answer{Rows: w.count, From: at, To: at}
-	if w.set == nil || w.count == 0 {
+	if w.firsts == nil {
 		return a, nil
 	}
-	kept, err := w.set.Finish(ctx)
-	if err != nil {
+	if !w.Bits {
+		w.bits.at = at // none was written before
+	}
+	if err := w.pass(ctx); err != nil {
 		return a, err
 	}
-	w.set.Close()
-	w.set = nil
-	bits, err := kept.Open(ctx, w.dir, w.share)
-	if err != nil {
-		return a, err
-	}
-	defer bits.Close()
-	words := make([]uint64, bitRows/64)
-	bytes := make([]byte, bitRows/8)
-	for row := int64(0); row < w.count; row += bitRows {
-		n := min(bitRows, w.count-row)
-		if err := bits.Read(w.earlier+row, int(n), words); err != nil {
-			return a, err
-		}
-		out := bytes[:0]
-		for _, word := range words[:(n+63)/64] {
-			out = binary.LittleEndian.AppendUint64(out, word)
-		}
-		if _, err := w.outputs[0].WriteAt(out, a.To); err != nil {
-			return a, err
-		}
-		a.To += int64(len(out))
-	}
-	return a, nil
+	err := w.firsts.finish(ctx, w.dir, &w.bits)
+	a.To = w.bits.at
+	return a, err
 }

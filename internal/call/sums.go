@@ -11,8 +11,8 @@ import (
 	"github.com/weir-data/weir/internal/stage/dedup"
 )
 
-// hashing makes hashes of rows, width bytes each, and keys, which are their
-// first 16 bytes. Several goroutines may hash rows of one record, each with a
+// hashing makes keys of rows, 16 bytes each, and hashes, width bytes each, that begin
+// with them, as many as sums has room for. Several goroutines may hash rows of one record, each with a
 // scratch of its own.
 type hashing interface {
 	width() int
@@ -42,7 +42,7 @@ func (columns) width() int { return 16 }
 
 func (c columns) hash(rec arrow.RecordBatch, from, to int, keys []dedup.Key, sums []byte, s *dedup.HashScratch) {
 	c.Hash(rec, from, to, keys, s)
-	for i, k := range keys {
+	for i, k := range keys[:len(sums)/16] {
 		binary.LittleEndian.PutUint64(sums[16*i:], k[0])
 		binary.LittleEndian.PutUint64(sums[16*i+8:], k[1])
 	}

@@ -8,7 +8,6 @@
 """
 
 from ._corpus import (
-    Hashes,
     concatenate_and_pack,
     deduplicate_indices,
     detect_format,
@@ -22,6 +21,7 @@ from ._loader import Loader
 from ._make import loader
 from ._report import Report
 from ._scan import Scan, scan
+from ._sequences import Hashes, Indices
 from ._tokenizer import Tokenizer
 from ._version import __version__
 
@@ -30,6 +30,7 @@ __all__ = [
     "Error",
     "Hashes",
     "HeldError",
+    "Indices",
     "Loader",
     "MemoryTooSmallError",
     "MissingError",

@@ -6,14 +6,14 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import compress
-from typing import Any, overload
+from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from ._call import PIECE, Caller, Joined, joined, pieces
+from ._call import PIECE, Caller, Joined, ZerosError, joined, listed, pieces
 from ._errors import MissingError, UsageError
 from ._options import Names, Path, Size, names
+from ._sequences import Hashes, Indices, flags
 
 _SHA = 32  # bytes of a hash of text
 _KEY = 16  # and of anything else
@@ -25,63 +25,6 @@ _FORMATS = {
 _COMPRESSIONS = {"gz": "gzip", "zst": "zstd", "bz2": "bzip2", "xz": "xz", "lz4": "lz4", "sz": "snappy", "br": "brotli"}
 
 
-class Hashes(Sequence[str]):
-    """Hashes of rows as hexadecimal texts, which are made when they are looked at: 16 or 32 bytes each, not a hundred."""
-
-    __slots__ = ("_raw", "_width", "keys")
-
-    def __init__(self, raw: Any, width: int, keys: memoryview | None = None) -> None:
-        self._raw: Callable[[], memoryview] | memoryview = raw if callable(raw) else memoryview(raw).cast("B")
-        self._width = width
-        self.keys = keys  # by which the same rows are known without raw, 16 bytes each
-
-    @property
-    def raw(self) -> memoryview:
-        """The bytes of all, one behind the other."""
-        if callable(self._raw):
-            self._raw = self._raw()
-        return self._raw
-
-    def __len__(self) -> int:
-        return len(self.raw) // self._width if self.keys is None else len(self.keys) // _KEY
-
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[str]: ...
-    def __getitem__(self, at: int | slice) -> str | list[str]:
-        if isinstance(at, slice):
-            return [self[i] for i in range(*at.indices(len(self)))]
-        i = range(len(self))[at] * self._width
-        return self.raw[i : i + self._width].hex()
-
-    def __iter__(self) -> Iterator[str]:
-        digits = 2 * self._width
-        for at in range(0, len(self.raw), PIECE):
-            some = self.raw[at : at + PIECE].hex()
-            for i in range(0, len(some), digits):
-                yield some[i : i + digits]
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Hashes):
-            return self._width == other._width and len(self) == len(other) and self.raw == other.raw
-        return len(self) == len(other) and list(self) == other if isinstance(other, list) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __add__(self, other: Iterable[str]) -> list[str]:
-        return [*self, *other]
-
-    def __radd__(self, other: Iterable[str]) -> list[str]:
-        return [*other, *self]
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} hashes>" if len(self) > 4 else repr(list(self))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Hashes, (bytes(self.raw), self._width)
-
-
 def deduplicate_indices(
     rows: Any,
     existing_hashes: Iterable[str] | None = None,
@@ -90,15 +33,16 @@ def deduplicate_indices(
     by: Names | None = None,
     normalize: bool = False,
     memory: Size | None = None,
-) -> tuple[list[int], Hashes]:
+) -> tuple[Indices, Hashes]:
     """The numbers of the rows that are the first of their kind, in order, and their hashes.
 
     rows are a list of str or bytes, an Arrow array, table or record batch, or the path of files. Of tables and files, by names the columns
     that are compared. Rows whose hash is among existing_hashes are left out; what an earlier call returned can be given. Hashes of text
     and bytes are SHA-256 of it, as those of parallel_hash_rows; those of other rows, and with normalize, have 128 bits and are weir's
-    own. SHA-256 is worked out when a hash is looked at, of all of them, which hold the rows they are of until then; to give them to a later
-    call takes no look. normalize takes texts for the same that differ in case, white space or composition (NFC) only. memory bounds the
-    process that does the work: what finds no room goes to temporary files.
+    own. Both results are sequences that are made when they are looked at: list makes a list. SHA-256 is worked out when a hash is looked
+    at, of all of them, which hold the rows they are of until then; to give them to a later call takes no look. normalize takes texts for
+    the same that differ in case, white space or composition (NFC) only. memory bounds the process that does the work: what finds no room
+    goes to temporary files.
 
     >>> import weir
     >>> keep, hashes = weir.deduplicate_indices(["a", "b", "a"])
@@ -111,24 +55,24 @@ def deduplicate_indices(
     if not is_path:
         rows = _sized(rows)
     compared = names(by)
-    batches, plain = (iter(()), False) if is_path else _batches(rows, normalize)
+    plain = not (is_path or normalize) and _is_plain(rows)
     if compared and not is_path and not isinstance(rows, (pa.Table, pa.RecordBatch)):
         raise UsageError("by names columns of a table or of files; these rows have none")
-    known, width = _known(existing_hashes, plain)
-    work = {"distinct": True, "sha": width == _SHA, "normalize": normalize, "by": compared, "paths": [os.fspath(rows)] if is_path else []}
-    count, where, data = _hashed(work, batches, known, width=width, threads=num_threads, memory=memory, count=0 if is_path else len(rows))
-    if count == 0:
-        return [], Hashes(b"", _SHA if plain else _KEY)
+    known, width, before = _known(existing_hashes, plain)
+    bits = plain and width == _KEY  # SHA-256 of the first of their kind may never be asked for, and nothing else is
+    work = {"distinct": True, "bits": bits, "sha": width == _SHA, "normalize": normalize, "by": compared}
+    work["paths"] = [os.fspath(rows)] if is_path else []
+    parts = [before] if is_path else [before, rows]
+    count, where, data = _hashed(work, parts, known, width=width, threads=num_threads, memory=memory)
+    if count == len(before):
+        return Indices(pa.nulls(0, pa.bool_())), Hashes(b"", _SHA if plain else _KEY)
     whole = pa.py_buffer(data)
-    first = pa.Array.from_buffers(pa.bool_(), count, [None, whole.slice(where)])
+    first = pa.Array.from_buffers(pa.bool_(), count, [None, whole.slice(where)]).slice(len(before))
+    if bits:
+        keep = Indices(first)
+        return keep, Hashes.of(_kept(rows, first), len(keep), _SHA, lambda kept: _sums(kept, num_threads, memory))
     sums = pa.Array.from_buffers(pa.binary(width), count, [None, whole.slice(0, count * width)]).filter(first)
-    raw = memoryview(sums.buffers()[1])[: len(sums) * width]
-    at = pc.indices_nonzero(first)
-    keep = memoryview(at.buffers()[1]).cast("B").cast("Q")[: len(at)].tolist()
-    if width == _SHA or not plain:
-        return keep, Hashes(raw, width)
-    kept = _kept(rows, first)
-    return keep, Hashes(lambda: _sums(kept(), num_threads, memory), _SHA, raw)
+    return Indices(pa.concat_arrays([first])), Hashes(memoryview(sums.buffers()[1])[: len(sums) * width], width)
 
 
 def parallel_hash_rows(rows: Any, num_threads: int = 0) -> list[str]:
@@ -290,16 +234,23 @@ def _positive(max_length: int) -> None:
         raise UsageError(f"max_length is {max_length}; it is at least 1")
 
 
-def _batches(rows: Any, normalize: bool) -> tuple[Iterator[pa.RecordBatch | Joined], bool]:
-    """Rows as they are sent, and whether they are plain texts or bytes, whose hash is SHA-256."""
+def _batches(rows: Any, kind: pa.DataType, join: bool) -> Iterator[pa.RecordBatch | Joined]:
+    """Rows as they are sent; a list has values of that kind."""
     if isinstance(rows, (pa.Table, pa.RecordBatch)):
-        return (part for batch in _parts(rows) for part in pieces(batch)), False
+        return (part for batch in _parts(rows) for part in pieces(batch))
     if isinstance(rows, (pa.Array, pa.ChunkedArray)):
         chunks = rows.chunks if isinstance(rows, pa.ChunkedArray) else [rows]
         plain = _plain(rows.type)
         chunks = [chunk if plain is None else chunk.cast(plain) for chunk in chunks]
-        return (part for chunk in chunks for part in pieces(pa.record_batch([chunk], ["row"]))), plain is not None and not normalize
-    return joined(rows, pa.large_string() if normalize else pa.large_binary(), "row"), not normalize
+        return (part for chunk in chunks for part in pieces(pa.record_batch([chunk], ["row"])))
+    return joined(rows, kind, "row") if join else listed(rows, kind, "row")
+
+
+def _is_plain(rows: Any) -> bool:
+    """Whether rows are texts or bytes, whose hash is SHA-256."""
+    if isinstance(rows, (pa.Array, pa.ChunkedArray)):
+        return _plain(rows.type) is not None
+    return not isinstance(rows, (pa.Table, pa.RecordBatch))
 
 
 def _sized(rows: Any) -> Any:
@@ -325,57 +276,58 @@ def _kept(rows: Any, first: pa.BooleanArray) -> Callable[[], Any]:
     """The rows that are the first of their kind, as they are at this moment: a list may change."""
     if isinstance(rows, (pa.Array, pa.ChunkedArray)):
         return lambda: rows.cast(_plain(rows.type)).filter(first)  # views have no filter
-    chosen = list(compress(rows, first.cast(pa.uint8()).buffers()[1].to_pybytes()))
+    chosen = list(compress(rows, flags(first)))
     return lambda: chosen
 
 
 def _sums(rows: Any, threads: int, memory: Size | None) -> memoryview:
     """The SHA-256 of every row, one behind the other."""
-    batches, plain = _batches(rows, False)
-    if not plain:
+    if not _is_plain(rows):
         raise UsageError("rows to hash are text or bytes")
-    count, _, data = _hashed({"sha": True}, batches, b"", width=_SHA, threads=threads, memory=memory, count=len(rows))
+    count, _, data = _hashed({"sha": True}, [rows], b"", width=_SHA, threads=threads, memory=memory)
     return data[: count * _SHA]
 
 
-def _known(existing: Iterable[str] | None, plain: bool) -> tuple[bytes | memoryview, int]:
-    """Hashes that were given, one behind the other, and the bytes of each: rows are compared by SHA-256 where no keys are known."""
+def _known(existing: Iterable[str] | None, plain: bool) -> tuple[bytes | memoryview, int, Any]:
+    """Hashes that were given, one behind the other, the bytes by which rows are compared, and the rows of hashes that are not known yet."""
+    width = _SHA if plain else _KEY
     if isinstance(existing, Hashes):
-        given, keys = existing._width, existing.keys
-        raw = existing.raw if keys is None else keys
+        if existing.width == width and existing.unseen is not None:
+            return b"", _KEY, existing.unseen()
+        given, raw = existing.width, memoryview(b"") if existing.unseen is not None else existing.raw
+        some = len(existing) > 0
     else:
         several = list(existing or ())
-        if not several:
-            return b"", _KEY
-        lengths = set(map(len, several))
-        given, keys = min(lengths) // 2, None
-        if len(lengths) > 1 or not all(isinstance(one, str) for one in several):
-            raise UsageError("existing_hashes are texts of one length, as this function and parallel_hash_rows return them")
-        try:
-            raw = memoryview(bytes.fromhex("".join(several)))
-        except ValueError:
-            raise UsageError("existing_hashes are not all hexadecimal") from None
-    width = _SHA if plain else _KEY
-    if raw and given != width:
+        given, raw = _bytes(several)
+        some = bool(several)
+    if not some:
+        return b"", _KEY, []
+    if given != width:
         digits = f"existing_hashes have {2 * given} digits, those of these rows {2 * width}"
         raise UsageError(f"{digits}: they were made of other rows, or with other options")
-    return raw, _KEY if keys is not None or not raw else width
+    return raw, width, []
+
+
+def _bytes(several: list[str]) -> tuple[int, memoryview]:
+    """The bytes of each hash, and of all."""
+    lengths = set(map(len, several)) or {0}
+    if len(lengths) > 1 or not all(isinstance(one, str) for one in several):
+        raise UsageError("existing_hashes are texts of one length, as this function and parallel_hash_rows return them")
+    try:
+        return min(lengths) // 2, memoryview(bytes.fromhex("".join(several)))
+    except ValueError:
+        raise UsageError("existing_hashes are not all hexadecimal") from None
 
 
 def _hashed(
-    work: dict[str, Any],
-    batches: Iterator[pa.RecordBatch | Joined],
-    known: Any,
-    *,
-    width: int,
-    threads: int,
-    memory: Size | None,
-    count: int,
+    work: dict[str, Any], parts: list[Any], known: Any, *, width: int, threads: int, memory: Size | None, join: bool = True
 ) -> tuple[int, int, memoryview]:
-    """Rows, where the bits are, and all hashes with the bits behind them."""
+    """How many rows there are in all parts, where the bits are, and what is before them: all hashes, if they are asked for."""
+    kind = pa.large_string() if work.get("normalize") else pa.large_binary()
+    expect = sum(map(len, parts)) + len(known) // width
     with tempfile.TemporaryDirectory(prefix="weir-") as scratch:
         given = {"work": "rows", "threads": threads, "memory": None if memory is None else str(memory), "scratch": scratch}
-        caller = Caller({**given, **work, "expect": count + len(known) // width})
+        caller = Caller({**given, **work, "expect": expect})
         try:
             some = PIECE // width * width
             for at in range(0, len(known), some):
@@ -383,9 +335,13 @@ def _hashed(
                 caller.ask({"do": "earlier", "slot": 0, "size": size, "rows": size // width})
             if work.get("paths"):
                 caller.ask({"do": "scan"})
-            for _ in caller.each(batches, {"do": "rows"}):
+            for _ in caller.each((batch for rows in parts for batch in _batches(rows, kind, join)), {"do": "rows"}):
                 pass
             end = caller.ask({"do": "finish"})
             return end["rows"], end["from"], caller.slots[0].result(end["to"])
+        except ZerosError:
+            if not join:
+                raise
         finally:
             caller.end()
+    return _hashed(work, parts, known, width=width, threads=threads, memory=memory, join=False)
