@@ -28,6 +28,7 @@ type cookFlags struct {
 	show   int  // examples of duplicates
 	check  bool // of tokens
 	report string
+	print  bool // the recipe, and nothing else
 }
 
 func (f *cookFlags) add(c *cobra.Command) {
@@ -35,6 +36,20 @@ func (f *cookFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.dry, "dry-run", false, "print what would be done, with the memory of each pass, and write nothing")
 	c.Flags().BoolVar(&f.quiet, "quiet", false, "no progress and no report")
 	c.Flags().StringVar(&f.report, "report", "", "write a report with columns before and after to this file: a page if it ends in .html, else .json")
+}
+
+// addPrint is for commands whose flags become a recipe.
+func (f *cookFlags) addPrint(c *cobra.Command) {
+	c.Flags().BoolVar(&f.print, "print-recipe", false, "print the recipe this stands for, and do nothing")
+}
+
+// printOrCook does with a recipe made of flags what these ask for.
+func (a *app) printOrCook(ctx context.Context, r *recipe.Recipe, read *readFlags, f *cookFlags) error {
+	if f.print {
+		_, err := a.out.Write(recipe.Print(r))
+		return err
+	}
+	return a.cook(ctx, r, read, f)
 }
 
 // runRecipe is the command that runs a file.
@@ -165,7 +180,7 @@ func (a *app) cookConfig(r *recipe.Recipe, read *readFlags, show io.Writer) (pre
 // recipes apart.
 func plain(r *recipe.Recipe) string {
 	p := *r
-	p.Memory, p.Threads, p.Read.BatchSize, p.Scratch = "", 0, 0, ""
+	p.Memory, p.Threads, p.Read.BatchSize, p.Scratch, p.ScratchCodec = "", 0, 0, "", ""
 	return string(recipe.Print(&p))
 }
 

@@ -72,14 +72,14 @@ func (a *app) corpusConfig(r *recipe.Recipe, read *readFlags, show io.Writer) (c
 		return corpus.Config{}, r.Blame("write.format", err)
 	}
 	out := corpus.Config{
-		Run: c, Store: a.store(), Out: r.Write.Path, Scratch: scratch(r), Writer: writer, Write: r.Write.Options(c.Options.Threads),
+		Run: c, Store: a.store(), Out: r.Write.Path, Scratch: scratch(r), ScratchCodec: r.ScratchCodec, Writer: writer, Write: r.Write.Options(c.Options.Threads), Npy: r.Write.Npy,
 		Recipe: plain(r), Seed: r.Seed, Version: "weir " + version, Note: func(text string) { log.Warn(text) },
 	}
 	for _, s := range r.Stages {
 		switch {
 		case s.Dedup != nil:
 			out.Dedup = &corpus.Dedup{By: s.Dedup.By, Normalize: s.Dedup.Normalize, Against: s.Dedup.Against, Save: s.Dedup.SaveHashes,
-				Near: s.Dedup.Near, Ngram: s.Dedup.Ngram, Bytes: s.Dedup.Unit == "byte", Check: s.Dedup.Check}
+				Near: s.Dedup.Near, Ngram: s.Dedup.Ngram, Bytes: s.Dedup.Unit == "byte", Check: s.Dedup.Check, Exact: s.Dedup.Exact}
 			sum, err := sumFiles(s.Dedup.Against...)
 			if err != nil {
 				return out, r.Blame("stages.dedup.against", err)

@@ -15,9 +15,9 @@ type corpusFlags struct {
 	memory, output            string
 	format                    string
 	codec, rowGroup, partSize string
-	scratch                   string
+	scratch, scratchCodec     string
 	seed                      uint64
-	print                     bool
+	npy                       bool
 	counts                    bool // without -o something is told too
 }
 
@@ -27,12 +27,21 @@ func (f *corpusFlags) add(a *app, c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.memory, "memory", "", "memory of the whole process (default from the container's limit)")
 	fl.StringVarP(&f.output, "output", "o", "", "directory or s3:// prefix to write to")
-	fl.StringVar(&f.format, "to", "", "write parquet or arrow (default parquet)")
-	fl.StringVar(&f.codec, "codec", "", "of the parts: none, snappy, gzip, brotli, lz4 or zstd (default snappy)")
+	fl.StringVar(&f.format, "to", "", "write parquet, arrow or mds (default parquet)")
+	fl.StringVar(&f.codec, "codec", "", "of the parts: none, snappy, gzip, brotli, lz4 or zstd (default snappy; mds: none)")
 	fl.StringVar(&f.rowGroup, "row-group", "", "row groups of this size in memory (default a 16th of --memory, 1MiB to 16MiB)")
-	fl.StringVar(&f.partSize, "part-size", "", "rows of this size in memory make a part (default 256MiB)")
+	fl.StringVar(&f.partSize, "part-size", "", "rows of this size in memory make a part (default 256MiB; of mds 64MiB, or an 8th of --memory)")
 	fl.StringVar(&f.scratch, "scratch", "", "directory for what does not fit in memory (default DIR.scratch beside the output)")
-	fl.BoolVar(&f.print, "print-recipe", false, "print the recipe this stands for, and do nothing")
+	fl.StringVar(&f.scratchCodec, "scratch-codec", "", "of rows in scratch files: auto, none or zstd (default auto: zstd where they would not find room)")
+	f.addPrint(c)
+}
+
+// npyHelp tells what --npy does.
+const npyHelp = `--npy reads the parts back and writes every column as an array too, a matrix where
+its rows are lists of one length: input_ids.npy, labels.npy and so on.`
+
+func (f *corpusFlags) addNpy(c *cobra.Command) {
+	c.Flags().BoolVar(&f.npy, "npy", false, "write arrays for NumPy beside the parts: input_ids.npy and so on")
 }
 
 // recipe is what the flags stand for, with these stages.
@@ -45,10 +54,13 @@ func (f *corpusFlags) recipe(paths []string, stages ...recipe.Stage) (*recipe.Re
 	}
 	r := &recipe.Recipe{
 		Memory: f.memory, Threads: f.threads, Seed: f.seed, Scratch: f.scratch, Read: f.readFlags.recipe(paths),
-		Stages: stages, Write: recipe.Write{Path: f.output, Codec: f.codec},
+		Stages: stages, Write: recipe.Write{Path: f.output, Codec: f.codec, Npy: f.npy},
 	}
 	if f.format != "parquet" {
 		r.Write.Format = f.format
+	}
+	if f.scratchCodec != "auto" {
+		r.ScratchCodec = f.scratchCodec
 	}
 	if err := sizes(&r.Write, f.rowGroup, f.partSize); err != nil {
 		return nil, err
@@ -68,11 +80,7 @@ again, and writes the same bytes.
 		if err != nil {
 			return err
 		}
-		if f.print {
-			_, err := a.out.Write(recipe.Print(r))
-			return err
-		}
-		return a.cook(c.Context(), r, &f.readFlags, &f.cookFlags)
+		return a.printOrCook(c.Context(), r, &f.readFlags, &f.cookFlags)
 	}
 	f.add(a, c)
 	return c
@@ -90,7 +98,8 @@ scratch files, one after the other, without changing the answer. Without -o it o
 counts.
 
 --near 0.8 leaves out texts that are nearly the same too: those whose 5-word sequences
-agree by about so much (MinHash). Of rows that are linked by such pairs one is kept.
+agree by about so much (MinHash), with --exact by no less. Of rows that are linked by
+such pairs one is kept.
 
 --save-hashes writes the keys of the rows that are kept to a file, 16 bytes each;
 --against takes such files of earlier runs, whose rows count as seen.`,
@@ -109,6 +118,7 @@ agree by about so much (MinHash). Of rows that are linked by such pairs one is k
 	fl.IntVar(&d.Ngram, "ngram", 0, "with --near: words, or bytes, that are compared together (default 5)")
 	fl.StringVar(&d.Unit, "unit", "", "with --near: word or byte (default word)")
 	fl.BoolVar(&d.Check, "check", false, "with --near: compare signatures of what seems alike, which finds more and errs less")
+	fl.BoolVar(&d.Exact, "exact", false, "with --near: compare all n-grams of what seems alike: no pair below the similarity counts")
 	fl.IntVar(&f.show, "show", 0, "tell so many examples of what was left out")
 	f.counts = true
 	return c
@@ -156,11 +166,17 @@ func (a *app) pack() *cobra.Command {
 		Short: "Put rows of tokens together in rows of one length",
 		Long: `Pack makes rows of exactly --length tokens: input_ids, labels, position_ids that
 begin at 0 in every document, and cu_seqlens, where documents begin and end. No
-document is cut unless it alone is longer than a row; then as --long says.`,
+document is cut unless it alone is longer than a row; then as --long says.
+
+` + npyHelp + `
+There is none of cu_seqlens, whose rows differ in length.`,
 		Example: `  weir pack tokens/ -o packed/ --length 8192
+  weir pack tokens/ -o packed/ --length 8192 --to mds           # StreamingDataset(local="packed/")
+  weir pack tokens/ -o packed/ --length 2048 --npy              # numpy.load("packed/input_ids.npy", mmap_mode="r")
   weir pack tokens/ -o packed/ --length 2048 --method concat --pad 0`,
 	}, &f, func() recipe.Stage { return recipe.Stage{Name: "pack", Pack: &p} })
 	fl := c.Flags()
+	f.addNpy(c)
 	fl.IntVar(&p.Length, "length", 0, "tokens of a row")
 	fl.StringVar(&p.Method, "method", "", "best-fit, first-fit or concat (default best-fit)")
 	fl.StringVar(&p.Long, "long", "", "documents above --length: split, truncate or drop (default split)")
@@ -176,9 +192,12 @@ func (a *app) shuffle() *cobra.Command {
 		Long: `Shuffle makes one of all orders that the rows can have, each as likely as any
 other: a function of the seed and the input alone. It reads and writes everything
 twice, one after the other: rows go to scratch files by a random key, and each
-file is put in order in memory.`,
+file is put in order in memory.
+
+` + npyHelp,
 		Example: `  weir shuffle packed/ -o train/ --seed 7 --memory 512MiB`,
 	}, &f, func() recipe.Stage { return recipe.Stage{Name: "shuffle", Shuffle: new(recipe.Shuffle)} })
+	f.addNpy(c)
 	c.Flags().Uint64Var(&f.seed, "seed", 0, "chooses one of all orders")
 	return c
 }

@@ -15,7 +15,6 @@ type prepareFlags struct {
 	cookFlags
 	codec, rowGroup, partSize string
 	npy                       bool
-	print                     bool
 }
 
 func (a *app) prepare() *cobra.Command {
@@ -56,11 +55,7 @@ them. y_train.npy is the label: int64, or the type of a label that has fractions
 			if err != nil {
 				return err
 			}
-			if f.print {
-				_, err := a.out.Write(recipe.Print(r))
-				return err
-			}
-			return a.cook(c.Context(), r, &f.readFlags, &f.cookFlags)
+			return a.printOrCook(c.Context(), r, &f.readFlags, &f.cookFlags)
 		},
 	}
 	f.add(c, a.formats)
@@ -75,7 +70,7 @@ func (f *prepareFlags) add(c *cobra.Command, formats []format.Format) {
 	fl.StringVar(&f.rowGroup, "row-group", "", "row groups of this size in memory, in the largest split (default a 16th of --memory, 1MiB to 16MiB)")
 	fl.StringVar(&f.partSize, "part-size", "", "rows of this size, of all splits together, make a part of each (default a 32nd of the source, 64MiB to 256MiB)")
 	fl.BoolVar(&f.npy, "npy", false, "write arrays for NumPy beside the parts: X_train.npy, y_train.npy and so on")
-	fl.BoolVar(&f.print, "print-recipe", false, "print the recipe this stands for, and do nothing")
+	f.addPrint(c)
 }
 
 // recipe is what the flags stand for.

@@ -22,16 +22,18 @@ type Part struct {
 	Name   string `json:"name"` // in its split's directory; see PartName
 	Rows   int64  `json:"rows"`
 	Bytes  int64  `json:"bytes"`
-	Digest string `json:"digest"` // of its rows, as the caller's check takes it
+	Digest string `json:"digest"`                 // of its rows, as the caller's check takes it
+	Raw    int64  `json:"uncompressed,omitempty"` // bytes, of a file that is compressed as a whole; 0: it is not
 }
 
 // Array is a NumPy file of all of a split's rows, in the order of its parts. As
-// a Part its name is that in the dataset's directory.
+// a Part its name is that in the dataset's directory. Without a shape it is a
+// file that tells readers of a format which parts there are.
 type Array struct {
 	Part
-	Shape   []int64  `json:"shape"` // the first is Rows
-	Dtype   string   `json:"dtype"` // as NumPy names it
-	Columns []string `json:"columns"`
+	Shape   []int64  `json:"shape,omitzero"` // the first is Rows
+	Dtype   string   `json:"dtype,omitzero"` // as NumPy names it
+	Columns []string `json:"columns,omitzero"`
 }
 
 // Split is one of a dataset's divisions, and the sums over its parts.
@@ -67,7 +69,7 @@ func (p Part) check(n int64) error {
 
 // checkSums says whether p's numbers can be those of a file.
 func (p Part) checkSums() error {
-	if p.Rows < 0 || p.Bytes < 0 {
+	if p.Rows < 0 || p.Bytes < 0 || p.Raw < 0 {
 		return fmt.Errorf("%q: a negative number of rows or bytes", p.Name)
 	}
 	if p.Digest == "" || len(p.Digest) > mostDigest || strings.ContainsFunc(p.Digest, func(r rune) bool { return r <= ' ' || r > '~' }) {
@@ -80,9 +82,13 @@ func (a Array) check() error {
 	if err := checkName(a.Name); err != nil {
 		return err
 	}
-	// A vector has one column, a matrix as many as a row has values.
+	if a.Shape == nil && a.Dtype == "" && a.Columns == nil {
+		return a.checkSums()
+	}
+	// A vector has one column, a matrix as many as a row has values, or one of
+	// lists.
 	row := int64(1)
-	if len(a.Shape) == 2 {
+	if len(a.Shape) == 2 && len(a.Columns) != 1 {
 		row = a.Shape[1]
 	}
 	if len(a.Shape) < 1 || len(a.Shape) > 2 || a.Shape[0] != a.Rows || row != int64(len(a.Columns)) {

@@ -90,6 +90,9 @@ func (l *loader) place(ctx context.Context, s Source) ([]string, error) {
 	if !slices.Contains(names, want) {
 		return nil, format.Error(format.ErrUsage, "%s: there is no split %q; there are %s", url, want, strings.Join(names, ", "))
 	}
+	if len(names) == 1 {
+		return []string{strings.TrimRight(url, "/") + "/"}, nil // where there may be an index of its files
+	}
 	return below(want), nil
 }
 

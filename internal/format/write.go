@@ -69,7 +69,8 @@ type Part struct {
 	Name  string // in its directory
 	Rows  int64
 	Bytes int64
-	Note  any // from File.Close to Writer.Index
+	Raw   int64 // bytes before the format compressed them, where its Index tells; 0: it did not
+	Note  any   // from File.Close to Writer.Index; nil: not kept, which does where files have no hashes
 }
 
 // WriteOptions say how to write. The zero value is each format's own choice.

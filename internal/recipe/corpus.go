@@ -10,7 +10,8 @@ type Dedup struct {
 	Near       float64  // Jaccard similarity, 0 to 1, from which rows agree; 0: they must be equal
 	Ngram      int      // near: units in a shingle; 0: 5
 	Unit       string   // near: byte; empty: word
-	Check      bool     // near: the similarity of candidates is worked out exactly
+	Check      bool     // near: candidates are compared by their signatures
+	Exact      bool     // near: the similarity of candidates is worked out exactly
 }
 
 // Tokenize makes ids of texts. At most one of Text, Chat and Alpaca is set;
@@ -62,6 +63,8 @@ func (d *Dedup) mistake() (key, why string) {
 		return "against", "not together with near: hashes tell equal rows alone"
 	case d.Near != 0 && d.SaveHashes != "":
 		return "save_hashes", "not together with near: hashes tell equal rows alone"
+	case d.Check && d.Exact:
+		return "exact", "not together with check: candidates are compared in one way"
 	case d.Near != 0:
 	case d.Ngram != 0:
 		return "ngram", "it goes with near"
@@ -69,6 +72,8 @@ func (d *Dedup) mistake() (key, why string) {
 		return "unit", "it goes with near"
 	case d.Check:
 		return "check", "it goes with near"
+	case d.Exact:
+		return "exact", "it goes with near"
 	}
 	return "", ""
 }

@@ -71,14 +71,16 @@ func top() []key[Recipe] {
 		{name: "stages", at: func(r *Recipe) any { return &r.Stages }, doc: "what is done, in this order; the first rule that matches a column counts"},
 		{name: "write", doc: "what to write", keys: []key[Recipe]{
 			{name: "path", at: func(r *Recipe) any { return &r.Write.Path }, need: true, doc: "directory or s3:// prefix"},
-			{name: "format", at: func(r *Recipe) any { return &r.Write.Format }, one: []string{"parquet", "arrow"}, none: "parquet", doc: "format of the parts; arrow for a corpus"},
+			{name: "format", at: func(r *Recipe) any { return &r.Write.Format }, one: []string{"parquet", "arrow", "mds"}, none: "parquet", doc: "format of the parts; arrow and mds for a corpus"},
 			{name: "codec", at: func(r *Recipe) any { return &r.Write.Codec }, one: codecs(), doc: "compression, with a level as zstd:9; default: snappy"},
 			{name: "row_group", at: func(r *Recipe) any { return &r.Write.RowGroup }, doc: "size of a row group in memory, in the largest split; default: a 16th of the memory, 1MiB to 16MiB"},
 			{name: "part_size", at: func(r *Recipe) any { return &r.Write.PartSize }, doc: "bytes of rows, of all splits together, that make a part of each; default: a 32nd of the source, 64MiB to 256MiB"},
-			{name: "npy", at: func(r *Recipe) any { return &r.Write.Npy }, of: table, doc: "write X_train.npy, y_train.npy and so on too"},
+			{name: "npy", at: func(r *Recipe) any { return &r.Write.Npy }, doc: "write X_train.npy, y_train.npy and so on too; of a corpus a file for each column, as input_ids.npy"},
 			{name: "dtype", at: func(r *Recipe) any { return &r.Write.Dtype }, of: table, one: []string{"float32", "float64"}, doc: "type of the columns that stages make; default: float64"},
 		}},
 		{name: "scratch", at: func(r *Recipe) any { return &r.Scratch }, of: corpus, doc: "directory for scratch files; default: beside the output"},
+		{name: "scratch_codec", at: func(r *Recipe) any { return &r.ScratchCodec }, of: corpus, one: []string{"auto", "none", "zstd"}, none: "auto",
+			doc: "compression of the rows in scratch files; auto: zstd where they would not find room otherwise"},
 	}
 }
 
@@ -139,6 +141,7 @@ func dedupKeys() []key[Stage] {
 		{name: "ngram", at: func(s *Stage) any { return &s.Dedup.Ngram }, min: 1, max: 1 << 10, doc: "near: words or bytes in a shingle; default: 5"},
 		{name: "unit", at: func(s *Stage) any { return &s.Dedup.Unit }, one: []string{"word", "byte"}, none: "word", doc: "near: what shingles are made of"},
 		{name: "check", at: func(s *Stage) any { return &s.Dedup.Check }, doc: "near: compare candidates once more, by their signatures; default: false"},
+		{name: "exact", at: func(s *Stage) any { return &s.Dedup.Exact }, doc: "near: compare candidates by all their shingles: no pair below the similarity counts; default: false"},
 	}
 }
 

@@ -51,6 +51,9 @@ type Recipe struct {
 	Stages  []Stage
 	Write   Write
 	Scratch string // corpus: directory of scratch files; empty: beside the output
+	// ScratchCodec is how rows in scratch files are compressed: none or zstd;
+	// empty: zstd where disk is short.
+	ScratchCodec string
 
 	source *source // what it was parsed from, or nil
 }
@@ -88,7 +91,7 @@ type Stage struct {
 // Write says what is written and how; see format.WriteOptions.
 type Write struct {
 	Path     string
-	Format   string // corpus: arrow; empty: parquet
+	Format   string // corpus: arrow or mds; empty: parquet
 	Codec    string
 	RowGroup Size
 	PartSize Size

@@ -89,11 +89,13 @@ func (d draw) table() *Recipe {
 
 func (d draw) corpus() *Recipe {
 	r := d.common()
-	r.Scratch, r.Write.Format = d.pick("", d.word()), d.pick("", "arrow")
+	r.ScratchCodec = d.pick("", "none", "zstd")
+	r.Scratch, r.Write.Format = d.pick("", d.word()), d.pick("", "arrow", "mds")
 	dedup := &Dedup{By: d.some(), Normalize: d.coin(), Against: d.some(), SaveHashes: d.pick("", d.word())}
 	if d.coin() {
 		dedup = &Dedup{By: dedup.By}
 		dedup.Near, dedup.Ngram, dedup.Unit, dedup.Check = math.Nextafter(d.Float64()*math.Pow(10, -float64(d.IntN(300))), 1), d.IntN(9), d.pick("", "byte"), d.coin()
+		dedup.Exact = !dedup.Check && d.coin()
 	}
 	tokens := &Tokenize{Tokenizer: d.word(), Mask: d.pick("", "none"), AddEOS: d.coin(), AddSpecial: d.coin(), MaxLength: d.IntN(9), Keep: d.some()}
 	switch d.IntN(4) {

@@ -103,7 +103,7 @@ func list(ctx context.Context, s store.Store, paths []string) ([]store.Object, e
 const madeBy = `"created_by": "weir`
 
 // rowsOf leaves out what is not rows of a directory that weir made: what lies
-// beside the directories of its splits.
+// beside the directories of its splits, but for an index of what is in them.
 func rowsOf(ctx context.Context, s store.Store, dir string, found []store.Object) ([]store.Object, error) {
 	dir = strings.TrimRight(dir, "/") + "/"
 	i := slices.IndexFunc(found, func(o store.Object) bool { return o.URL == dir+"manifest.json" })
@@ -119,7 +119,10 @@ func rowsOf(ctx context.Context, s store.Store, dir string, found []store.Object
 	if err := r.ReadAt(ctx, head, 0); err != nil || !strings.Contains(string(head), madeBy) {
 		return found, err
 	}
-	return slices.DeleteFunc(found, func(o store.Object) bool { return !strings.Contains(strings.TrimPrefix(o.URL, dir), "/") }), nil
+	return slices.DeleteFunc(found, func(o store.Object) bool {
+		name := strings.TrimPrefix(o.URL, dir)
+		return !strings.Contains(name, "/") && name != "index.json"
+	}), nil
 }
 
 // Inspect describes a dataset. The smallest memory it tells counts what the Sink,

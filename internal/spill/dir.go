@@ -42,9 +42,10 @@ type Options struct {
 // Dir is a directory of scratch files. It belongs to one run: nothing keeps
 // two of them apart. Its methods are safe for concurrent use.
 type Dir struct {
-	path  string
-	cache int64
-	sys   System
+	path   string
+	cache  int64
+	sys    System
+	coders *Coders // nil: files are not compressed
 
 	unnamed atomic.Bool // there may be files whose names are not on disk
 }
@@ -81,12 +82,31 @@ func OpenWith(path string, o Options) (*Dir, error) {
 // Path is the directory.
 func (d *Dir) Path() string { return d.path }
 
+// Free is how many bytes can be written where a directory is, or would be made.
+func Free(path string, sys System) (int64, error) {
+	if sys == nil {
+		sys = host{}
+	}
+	at := path
+	for {
+		if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) || filepath.Dir(at) == at {
+			break
+		}
+		at = filepath.Dir(at)
+	}
+	free, err := sys.Free(at)
+	if err != nil {
+		return 0, (&Dir{path: path}).failed("", err)
+	}
+	return free, nil
+}
+
 // Check is ErrSpace when the disk has not need bytes free, beside what lies
 // there already.
 func (d *Dir) Check(need int64) error {
-	free, err := d.sys.Free(d.path)
+	free, err := Free(d.path, d.sys)
 	if err != nil {
-		return d.failed("", err)
+		return err
 	}
 	if free < need {
 		return &SpaceError{Path: d.path, Need: need, Free: free}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 )
 
 // Reader reads a file that was written, while it may still grow. Pages that
@@ -14,6 +15,9 @@ type Reader struct {
 	name string
 	file File
 	size int64
+
+	mu sync.Mutex
+	at blockPlace // of a compressed file: where reading is likely to go on
 }
 
 // Reader opens a file, and keeps it open until it is closed.
@@ -34,11 +38,19 @@ func (d *Dir) Reader(name string) (*Reader, error) {
 	return &Reader{dir: d, name: name, file: f, size: st.Size()}, nil
 }
 
-// Size is the number of bytes the file had when it was opened.
+// Size is the number of bytes that the file had on disk when it was opened.
 func (r *Reader) Size() int64 { return r.size }
 
 // ReadAt fills p or fails: a file that ends before is io.ErrUnexpectedEOF.
 func (r *Reader) ReadAt(p []byte, off int64) (int, error) {
+	if r.dir.coders != nil {
+		return r.readBlocks(p, off)
+	}
+	return r.readStored(p, off)
+}
+
+// readStored is ReadAt of what lies on disk.
+func (r *Reader) readStored(p []byte, off int64) (int, error) {
 	n, err := r.file.ReadAt(p, off)
 	if n == len(p) {
 		r.file.Forget(off, int64(n))

@@ -19,7 +19,8 @@ type Writer struct {
 	file  string
 	block *mem.Block // nil: every Write goes straight to the file
 	held  int        // bytes in block that the file does not have
-	size  int64      // bytes in the file
+	plain int64      // bytes the file was given
+	size  int64      // bytes in the file: as many, or fewer where it is compressed
 	err   error
 
 	begun, behind int64 // with a WriteCache: on the way to disk up to there, on it up to there
@@ -48,7 +49,13 @@ func (d *Dir) open(ctx context.Context, name string, size int64, share *mem.Budg
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{dir: d, ctx: ctx, name: name, file: file, size: size, begun: size, behind: size}
+	w := &Writer{dir: d, ctx: ctx, name: name, file: file, plain: size, size: size}
+	if d.coders != nil && size > 0 {
+		if w.size, err = d.storedSize(name, size); err != nil {
+			return nil, err
+		}
+	}
+	w.begun, w.behind = w.size, w.size
 	if err := w.cut(); err != nil {
 		return nil, d.failed(name, err)
 	}
@@ -82,7 +89,7 @@ func (w *Writer) cut() error {
 }
 
 // Size is the number of bytes written, those that wait in the buffer included.
-func (w *Writer) Size() int64 { return w.size + int64(w.held) }
+func (w *Writer) Size() int64 { return w.plain + int64(w.held) }
 
 // Write appends p. Pieces as long as the buffer are not copied.
 func (w *Writer) Write(p []byte) (int, error) {
@@ -133,15 +140,41 @@ func (w *Writer) put(p []byte) error {
 		return nil
 	}
 	return w.with(func(f File) error {
-		if _, err := f.WriteAt(p, w.size); err != nil {
+		if w.dir.coders != nil {
+			return w.putBlocks(f, p)
+		}
+		return w.append(f, p, len(p))
+	})
+}
+
+// putBlocks compresses p and writes it.
+func (w *Writer) putBlocks(f File, p []byte) error {
+	k := <-w.dir.coders.idle
+	defer func() { w.dir.coders.idle <- k }()
+	for len(p) > 0 {
+		n := min(len(p), mostBlock)
+		b := k.pack(p[:n])
+		if err := w.append(f, b, n); err != nil {
 			return err
 		}
-		w.size += int64(len(p))
-		if w.dir.cache > 0 {
-			w.leave(f)
-		}
-		return nil
-	})
+		w.dir.coders.plain.Add(int64(n))
+		w.dir.coders.stored.Add(int64(len(b)))
+		p = p[n:]
+	}
+	return nil
+}
+
+// append writes b, which stands for n bytes, behind what the file has.
+func (w *Writer) append(f File, b []byte, n int) error {
+	if _, err := f.WriteAt(b, w.size); err != nil {
+		return err
+	}
+	w.size += int64(len(b))
+	w.plain += int64(n)
+	if w.dir.cache > 0 {
+		w.leave(f)
+	}
+	return nil
 }
 
 // leave keeps what waits in the page cache below the limit: what was begun

@@ -29,6 +29,9 @@ func Corpus(r corpus.Report, c corpus.Config, line *Timeline) Preparation {
 	if c.Shuffle {
 		p.pass("order", r.Order)
 	}
+	if c.Npy {
+		p.pass("arrays", r.Arrays)
+	}
 	p.remember(c.Run.Memory, line)
 	if k := r.Kept; k != nil {
 		p.Facts = append(p.Facts, Fact{"duplicates", fmt.Sprintf("%s of %s rows left out (%.1f%%)",
@@ -52,6 +55,9 @@ func Corpus(r corpus.Report, c corpus.Config, line *Timeline) Preparation {
 	}
 	if c.Pack != nil {
 		p.Facts = append(p.Facts, Fact{"packed", packed(r.Packed, c.Pack.Length)})
+	}
+	if r.ScratchPlain > 0 {
+		p.Facts = append(p.Facts, Fact{"scratch", fmt.Sprintf("rows were compressed (zstd), %s to %s", decimal(r.ScratchPlain), decimal(r.ScratchStored))})
 	}
 	if c.Out == "" {
 		return p
@@ -114,6 +120,10 @@ func PlannedCorpus(p corpus.Planned) string {
 		switch {
 		case pass.Scratch < 0:
 			line("", "scratch files in %s, of a size not known before the rows are", p.Scratch)
+		case pass.Codec != "":
+			line("", "scratch files in %s, compressed (%s), about %s", p.Scratch, pass.Codec, decimal(pass.Scratch))
+		case pass.About:
+			line("", "scratch files in %s, about %s", p.Scratch, decimal(pass.Scratch))
 		case pass.Scratch > 0:
 			line("", "scratch files in %s, %s at most", p.Scratch, decimal(pass.Scratch))
 		}

@@ -34,7 +34,7 @@ type Preparation struct {
 
 // Pass is one reading of the rows.
 type Pass struct {
-	Name string `json:"name"` // fit, write or arrays; hash, write or order
+	Name string `json:"name"` // fit, write or arrays; hash, write, order or arrays
 	// Before says that a run before had done it.
 	Before bool       `json:"done_before,omitempty"`
 	Report run.Report `json:"report"`

@@ -1,6 +1,7 @@
 package mds
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -66,6 +67,9 @@ func writeIndex(s *arrow.Schema, opt format.WriteOptions, parts []format.Part) (
 	b := []byte(`{"shards": [`)
 	for i, p := range parts {
 		n, ok := p.Note.(note)
+		if !ok && len(d.hashes) == 0 {
+			n.raw.bytes, n.zip.bytes, ok = cmp.Or(p.Raw, p.Bytes), p.Bytes, true // all that would be noted
+		}
 		if !ok {
 			return indexName, nil, fmt.Errorf("mds: bug: %s was not written by mds", p.Name)
 		}

@@ -68,7 +68,12 @@ func (p packing) open(w io.Writer, size int64) (io.WriteCloser, error) {
 	if p.file == codec.SnappyBlockFile {
 		return codec.NewSnappyBlockWriter(w, size)
 	}
-	return p.file.NewWriter(w, p.level)
+	out, err := p.file.NewWriter(w, p.level)
+	// mosaicml-streaming decompresses zstd at one go, and only what tells its size.
+	if z, ok := out.(interface{ ResetContentSize(io.Writer, int64) }); ok && err == nil {
+		z.ResetContentSize(w, size)
+	}
+	return out, err
 }
 
 // note is what the index needs of a shard.

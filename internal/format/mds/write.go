@@ -266,7 +266,11 @@ func (f *file) Close() (format.Part, error) {
 	if err != nil {
 		return format.Part{}, err
 	}
-	return format.Part{Rows: int64(f.samples), Note: note{raw: raw.sums(), zip: zip.sums()}}, nil
+	made := format.Part{Rows: int64(f.samples), Note: note{raw: raw.sums(), zip: zip.sums()}}
+	if pack != nil {
+		made.Raw = raw.N
+	}
+	return made, nil
 }
 
 // send writes number, offsets, configuration and samples.

@@ -4,24 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 )
-
-// childNulls says that a value of some list is null.
-func childNulls(c arrow.Array) bool {
-	l := c.(*array.FixedSizeList)
-	from, to := l.ValueOffsets(0)
-	if l.Len() > 0 {
-		_, to = l.ValueOffsets(l.Len() - 1)
-	}
-	child := l.ListValues()
-	for i := int(from); i < int(to); i++ {
-		if child.IsNull(i) {
-			return true
-		}
-	}
-	return false
-}
 
 // copy puts count values of each of n rows from at on into dst, a row after
 // the other.

@@ -90,12 +90,7 @@ func (m *matrix) values() (n int) {
 func (m *matrix) row() int { return m.values() * m.width }
 
 // header is the file's front for a number of rows.
-func (m *matrix) header(rows int64) []byte {
-	if m.vector {
-		return Header(m.typ, rows)
-	}
-	return Header(m.typ, rows, int64(m.values()))
-}
+func (m *matrix) header(rows int64) []byte { return Header(m.typ, Column{m}.Shape(rows)...) }
 
 // Header is the front of a file that holds an array of numbers or truth values
 // in C order, of one dimension or two; the values follow.
@@ -138,8 +133,8 @@ type file struct {
 
 func (f *file) Write(b *stream.Batch) error {
 	for i, c := range b.Record.Columns() {
-		if c.NullN() > 0 || c.DataType().ID() == arrow.FIXED_SIZE_LIST && childNulls(c) {
-			return format.Error(format.ErrData, "npy: column %q has nulls from row %d on, which an array cannot hold", b.Record.ColumnName(i), f.rows)
+		if row := Null(c); row >= 0 {
+			return format.Error(format.ErrData, "npy: column %q has nulls from row %d on, which an array cannot hold", b.Record.ColumnName(i), f.rows+int64(row))
 		}
 	}
 	buf := f.block.Bytes()

@@ -22,6 +22,7 @@ import (
 	"github.com/weir-data/weir/internal/dataset"
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/run"
+	"github.com/weir-data/weir/internal/run/arrays"
 	"github.com/weir-data/weir/internal/spill"
 	"github.com/weir-data/weir/internal/stage/dedup"
 	"github.com/weir-data/weir/internal/stage/dedup/near"
@@ -43,6 +44,11 @@ type Config struct {
 	Force bool   // replaces a dataset or an unfinished run that is there
 	// Scratch is a directory on disk for what does not fit in memory.
 	Scratch string
+	// ScratchCodec is how rows are compressed there: none, or zstd; "": zstd where
+	// they would not find room otherwise. It changes no byte of the output.
+	ScratchCodec string
+	// Disk is what scratch files are made with; nil: the operating system.
+	Disk spill.System
 
 	Dedup    *Dedup        // nil: duplicates stay
 	Tokenize *Tokenize     // nil: rows stay as they are
@@ -52,8 +58,14 @@ type Config struct {
 	// Writer writes the parts. PartSize is the bytes of rows that a part is
 	// made of; 0: 256 MiB. RowGroup 0 is a 16th of the memory, but 1 MiB to
 	// 16 MiB. Steady and Threads are set.
+	//
+	// A format that has an index of its files gets it beside the directory of
+	// the parts, which end where the format says. One is made in memory: PartSize
+	// 0 is then 64 MiB, or an 8th of the memory where that is less.
 	Writer format.Writer
 	Write  format.WriteOptions
+	// Npy writes an array of every column beside the parts, in one pass more.
+	Npy bool
 
 	Recipe  string
 	Seed    uint64
@@ -76,11 +88,13 @@ type Dedup struct {
 
 	// Near, if not 0, is the Jaccard similarity of texts from which on rows are
 	// duplicates: of n-grams of Ngram words, or bytes. Check compares what is
-	// found once more, by signatures.
+	// found once more, by signatures, Exact by the n-grams themselves; one of them
+	// at most.
 	Near  float64
 	Ngram int // 0: 5
 	Bytes bool
 	Check bool
+	Exact bool
 }
 
 // Example is a row that was left out, and the one that it equals.
@@ -96,6 +110,7 @@ type Report struct {
 	Hash     run.Report // zero where there is no such pass, or a run before had done it
 	Write    run.Report
 	Order    run.Report
+	Arrays   run.Report  // zero where there are none
 	Kept     *dedup.Kept // nil: duplicates were not looked for
 	Examples []Example   // of what was left out, as many as were asked for
 	Tokens   int64       // that were made
@@ -108,6 +123,9 @@ type Report struct {
 	Rows        int64 // written
 	Bytes       int64
 	Parts       int64
+	// Rows on scratch disk, as far as this run compressed them: bytes, and what
+	// they took.
+	ScratchPlain, ScratchStored int64
 }
 
 // The passes, as checkpoints number them.
@@ -116,6 +134,8 @@ const (
 	passWrite = 2
 	passOrder = 3
 	passDone  = 4 // nothing is left to do that needs scratch files
+	// passBeside is that of what lies beside the parts.
+	passBeside = 5
 )
 
 // split is the name of the one split.
@@ -125,7 +145,8 @@ const split = "data"
 type work struct {
 	Config
 	reading *run.Reading
-	out     *arrow.Schema // of the parts
+	out     *arrow.Schema   // of the parts
+	sheets  []*arrays.Sheet // that are written beside them
 	data    *dataset.Run
 	from    *dataset.Resumed
 	scratch *spill.Dir // nil: none is needed
@@ -133,11 +154,14 @@ type work struct {
 
 	differ      int64
 	differences []tokenize.Difference
+
+	scratchPlain, scratchStored int64 // of rows that were compressed
 }
 
 // state is what a run goes on with, beside the cursor.
 type state struct {
 	Group int64 `json:"row_group,omitempty"` // bytes of a row group; 0: not chosen
+	Part  int64 `json:"part_size,omitempty"` // bytes of a part; 0: not chosen
 	// Window is the bytes of packing; 0: not chosen.
 	Window int64        `json:"pack_window,omitempty"`
 	Set    *dedup.State `json:"set,omitempty"` // of the first pass
@@ -154,6 +178,7 @@ type state struct {
 	Cut    int64       `json:"cut,omitempty"` // rows that were too long
 	Packed pack.Report `json:"packed"`
 
+	Codec      string         `json:"scratch_codec,omitempty"` // of rows on scratch disk; "": not chosen
 	Partitions int            `json:"partitions,omitempty"`
 	Scattered  *shuffle.State `json:"scattered,omitempty"`
 	// Of the third pass: rows of a partition that were written.
@@ -177,11 +202,17 @@ func Run(ctx context.Context, c Config) (Report, error) {
 		return Report{}, err
 	}
 	defer end()
+	if err := w.chooseCodec(); err != nil {
+		return Report{}, err
+	}
 	if err := w.fits(); err != nil {
 		return Report{}, err
 	}
 	place := dataset.Place{Store: c.Store, URL: c.Out, Share: share, Note: c.Note}
 	known := dataset.Plan{CreatedBy: c.Version, Recipe: c.Recipe, Seed: c.Seed, Source: w.reading.Objects(), Splits: []string{split}}
+	if known.Arrays, err = w.besideNames(); err != nil {
+		return Report{}, err
+	}
 	if w.data, w.from, err = dataset.Begin(ctx, place, known, c.Force); err != nil {
 		return Report{}, err
 	}
@@ -190,7 +221,7 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	}
 	defer w.data.Abort()
 	if w.needsScratch() {
-		if w.scratch, err = spill.Open(c.Scratch); err != nil {
+		if w.scratch, err = spill.OpenWith(c.Scratch, spill.Options{System: c.Disk}); err != nil {
 			return Report{}, err
 		}
 	}
@@ -203,16 +234,16 @@ func plan(ctx context.Context, c Config) (*work, error) {
 	if c.Every == 0 {
 		c.Every = 30 * time.Second
 	}
-	if c.Write.PartSize == 0 {
-		c.Write.PartSize = 256 << 20
-	}
 	w := &work{Config: c}
 	var err error
 	if w.reading, err = run.Open(ctx, c.Run); err != nil {
 		return nil, err
 	}
 	w.Run.Planned = w.reading
-	return w, w.schemas()
+	if err := w.schemas(); err != nil {
+		return nil, err
+	}
+	return w, w.planBeside()
 }
 
 // needsScratch says that something may not fit in memory.
@@ -247,7 +278,12 @@ func (w *work) passes(ctx context.Context) (rep Report, err error) {
 	sum := w.data.Splits()[0]
 	rep.Rows, rep.Bytes, rep.Parts = sum.Rows, sum.Bytes, sum.Parts
 	rep.Tokens, rep.Cut, rep.Packed = w.state.Tokens, w.state.Cut, w.state.Packed
-	return rep, w.data.Finish(ctx, dataset.Ending{Schema: w.out})
+	rep.ScratchPlain, rep.ScratchStored = w.scratchPlain, w.scratchStored
+	end := dataset.Ending{Schema: w.out}
+	if rep.Arrays, end.Arrays, err = w.beside(ctx); err != nil {
+		return rep, err
+	}
+	return rep, w.data.Finish(ctx, end)
 }
 
 // clear removes the scratch files before the dataset is finished: nothing of a
@@ -269,7 +305,7 @@ func (w *work) look(ctx context.Context) (rep Report, err error) {
 	w.from = new(dataset.Resumed)
 	write := w.Tokenize != nil
 	if w.Dedup != nil {
-		if w.scratch, err = spill.Open(w.Scratch); err != nil {
+		if w.scratch, err = spill.OpenWith(w.Scratch, spill.Options{System: w.Disk}); err != nil {
 			return rep, err
 		}
 		rep.Hash, err = w.hash(ctx)
@@ -283,26 +319,6 @@ func (w *work) look(ctx context.Context) (rep Report, err error) {
 		err = errors.Join(err, w.scratch.Clear())
 	}
 	return rep, err
-}
-
-// resume takes up the state of a run that was ended.
-func (w *work) resume(ctx context.Context) error {
-	if w.from.StateBytes < 0 {
-		return format.Error(format.ErrData, "%s: a checkpoint without a state; --force begins anew", w.Out)
-	}
-	lease, err := w.Run.Budget.Acquire(ctx, w.from.StateBytes)
-	if err != nil {
-		return err
-	}
-	defer lease.Release()
-	text := make([]byte, w.from.StateBytes)
-	if err := w.data.State(ctx, text); err != nil {
-		return err
-	}
-	if err := json.Unmarshal(text, &w.state); err != nil {
-		return format.Error(format.ErrData, "%s: the state of a checkpoint: %w", w.Out, err)
-	}
-	return nil
 }
 
 // checkpoint notes how far the run is.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/format/csv"
+	"github.com/weir-data/weir/internal/format/mds"
 	"github.com/weir-data/weir/internal/format/parquet"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/run"
@@ -54,7 +55,7 @@ func source(t *testing.T, files int) string {
 	return dir + "/"
 }
 
-func formats() []format.Format { return []format.Format{parquet.Format(), csv.Format()} }
+func formats() []format.Format { return []format.Format{parquet.Format(), mds.Format(), csv.Format()} }
 
 func config(t *testing.T, in, out string) corpus.Config {
 	st := store.New(store.Options{})
@@ -191,12 +192,14 @@ func TestTheFirstOfEveryTextIsKeptInOrder(t *testing.T) {
 	}
 }
 
-func TestTextsThatAreNearlyTheSameAreLeftOut(t *testing.T) {
+// nearly writes rows of which every fourth is a copy of the one before with one
+// word changed, and is how many those are.
+func nearly(t *testing.T) (in string, planted int) {
+	t.Helper()
 	dir := t.TempDir()
 	rnd := rand.New(rand.NewPCG(5, 6))
 	var b strings.Builder
 	b.WriteString("id,text\n")
-	planted := 0
 	var last []string
 	for i := range 2000 {
 		words := make([]string, 60)
@@ -205,7 +208,7 @@ func TestTextsThatAreNearlyTheSameAreLeftOut(t *testing.T) {
 		}
 		if last != nil && i%4 == 3 {
 			copy(words, last)
-			words[rnd.IntN(60)] = "other" // five of 56 shingles differ: similarity 0.84
+			words[5+rnd.IntN(50)] = "other" // five of 56 shingles differ: similarity 0.84
 			planted++
 		}
 		last = words
@@ -214,12 +217,34 @@ func TestTextsThatAreNearlyTheSameAreLeftOut(t *testing.T) {
 	if err := os.WriteFile(dir+"/part.csv", []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := config(t, dir+"/", t.TempDir()+"/out")
-	c.Dedup = &corpus.Dedup{By: []string{"text"}, Near: 0.75, Check: true, Show: 5}
-	rep := made(t, c)
-	left := rep.Kept.Rows - rep.Kept.Distinct
-	if left < int64(planted)*9/10 || left > int64(planted) || len(rep.Examples) != 5 || rep.Examples[0].First != rep.Examples[0].Row-1 {
-		t.Errorf("%d rows left out, %d were planted; %v", left, planted, rep.Examples)
+	return dir + "/", planted
+}
+
+func TestTextsThatAreNearlyTheSameAreLeftOut(t *testing.T) {
+	in, planted := nearly(t)
+	for _, d := range []corpus.Dedup{{Near: 0.75, Check: true}, {Near: 0.75, Exact: true}} {
+		c := config(t, in, t.TempDir()+"/out")
+		d.By, d.Show = []string{"text"}, 5
+		c.Dedup = &d
+		rep := made(t, c)
+		left := rep.Kept.Rows - rep.Kept.Distinct
+		if left < int64(planted)*9/10 || left > int64(planted) || len(rep.Examples) != 5 || rep.Examples[0].First != rep.Examples[0].Row-1 {
+			t.Errorf("%d rows left out, %d were planted; %v", left, planted, rep.Examples)
+		}
+	}
+}
+
+// TestNothingBelowTheSimilarityIsLeftOutExactly has copies of 0.84, and one more
+// than that is asked for.
+func TestNothingBelowTheSimilarityIsLeftOutExactly(t *testing.T) {
+	in, _ := nearly(t)
+	for _, threads := range []int{1, 4} {
+		c := config(t, in, t.TempDir()+"/out")
+		c.Run.Options.Threads = threads
+		c.Dedup = &corpus.Dedup{By: []string{"text"}, Near: 0.86, Exact: true}
+		if rep := made(t, c); rep.Kept.Distinct != rep.Kept.Rows {
+			t.Errorf("%d of %d rows are kept", rep.Kept.Distinct, rep.Kept.Rows)
+		}
 	}
 }
 

@@ -92,7 +92,7 @@ func (w *work) finder(ctx context.Context, schema *arrow.Schema) (finder, error)
 func (w *work) hashLeast() int64 {
 	if w.Dedup.Near > 0 {
 		rows := w.reading.Info().Rows // less than 0: not known
-		return signRows*signBytes + max(near.Floor, near.Least(max(0, rows), w.Dedup.Check, max(1, w.Run.Options.Threads)))
+		return w.signLeast() + max(near.Floor, near.Least(max(0, rows), w.Dedup.near(), max(1, w.Run.Options.Threads)))
 	}
 	return hashLeast
 }
@@ -100,7 +100,7 @@ func (w *work) hashLeast() int64 {
 // hashScratch is the scratch space that rows need at most.
 func (w *work) hashScratch(rows int64) (int64, error) {
 	if w.Dedup.Near > 0 {
-		return near.Scratch(rows, w.Dedup.near())
+		return near.Scratch(rows, max(0, w.reading.Info().InMemory), w.Dedup.near())
 	}
 	return dedup.Scratch(rows), nil
 }

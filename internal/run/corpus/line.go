@@ -165,6 +165,9 @@ func (l *line) Write(b *stream.Batch) error {
 func (l *line) some(batch arrow.RecordBatch, from, n int64) error {
 	rec := batch.NewSlice(from, from+n)
 	defer rec.Release()
+	if err := l.noNulls(rec); err != nil {
+		return err
+	}
 	rows, err := l.kept(int(n))
 	if err != nil {
 		return err
@@ -183,9 +186,9 @@ func (l *line) some(batch arrow.RecordBatch, from, n int64) error {
 // Chapters end among them.
 func (l *line) take(rec arrow.RecordBatch, rows, stem []int32, from int64) error {
 	l.scale.Rows(l.weigh, rec)
-	start := 0
+	start, size := 0, l.chapterSize()
 	for i, r := range rows {
-		if l.weight += l.heavy(l.weigh[r]); l.weight < l.Config.Write.PartSize {
+		if l.weight += l.heavy(l.weigh[r]); l.weight < size {
 			continue
 		}
 		if err := l.give(rec, rows[start:i+1]); err != nil {

@@ -62,7 +62,7 @@ func (w *work) nothingLeft() error {
 func (w *work) refuse(reading int64) error {
 	given := w.Run.Memory
 	for {
-		w.state.Group, w.state.Window = 0, 0
+		w.state.Group, w.state.Window, w.state.Part = 0, 0, 0
 		least, _, err := w.passMemory()
 		if err != nil {
 			return err
@@ -127,12 +127,13 @@ func (w *work) passMemory() (least, most int64, err error) {
 	if w.Dedup != nil {
 		least = max(least, w.hashLeast())
 	}
+	least = max(least, w.arraysLeast())
 	if w.Shuffle {
 		shelf, _, err := w.shelfMemory()
 		if err != nil {
 			return 0, 0, err
 		}
-		least = max(least, shelf+8*lineRows+shuffle.Least(w.out, orders))
+		least = max(least, shelf+8*lineRows+shuffle.Least(w.out, orders)+w.coderLeast())
 	}
 	return least, max(least, most), nil
 }

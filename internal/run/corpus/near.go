@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -21,11 +22,12 @@ const (
 	signRows   = 4 << 10
 	chunkSigns = 256
 	signBytes  = 4 * near.Places
+	placeBytes = 16
 )
 
 // near is how texts are compared.
 func (d *Dedup) near() near.Options {
-	o := near.Options{Threshold: d.Near, Gram: near.Gram{N: d.Ngram, Bytes: d.Bytes}, Check: d.Check}
+	o := near.Options{Threshold: d.Near, Gram: near.Gram{N: d.Ngram, Bytes: d.Bytes}, Check: d.Check, Exact: d.Exact}
 	if o.Gram.N == 0 {
 		o.Gram.N = 5
 	}
@@ -40,6 +42,8 @@ type nearing struct {
 	pool       *stream.Pool[signing]
 	lease      *mem.Lease
 	signatures []near.Signature
+	places     []near.Place // of their n-grams; nil: they are not kept
+	block      *mem.Block   // of the keepers
 	set        *near.Set
 	share      *mem.Budget // its
 	last       time.Time   // of the last checkpoint
@@ -48,6 +52,7 @@ type nearing struct {
 // signing is what a thread has of its own.
 type signing struct {
 	signer *near.Signer
+	keeper *near.Keeper // in the signer's place; nil: n-grams are not kept
 	text   []byte
 	plain  []byte // its normal form
 	normal dedup.HashScratch
@@ -84,12 +89,17 @@ func hasText(t arrow.DataType) bool {
 }
 
 func (n *nearing) open(share *mem.Budget) (err error) {
-	if n.lease, err = share.Acquire(n.ctx, signRows*signBytes); err != nil {
+	o, threads := n.Dedup.near(), max(1, n.Run.Options.Threads)
+	if n.lease, err = share.Acquire(n.ctx, signHeap(o)); err != nil {
 		return err
 	}
 	n.signatures = make([]near.Signature, signRows)
-	o, threads := n.Dedup.near(), max(1, n.Run.Options.Threads)
-	n.pool = stream.NewPool(threads, func() *signing { return &signing{signer: near.NewSigner(o.Gram)} })
+	if o.Exact {
+		n.places = make([]near.Place, signRows)
+		if n.block, err = share.Map(n.ctx, near.KeepersCost(threads)); err != nil {
+			return err
+		}
+	}
 	if n.share, err = share.Carve("set", share.Free()); err != nil {
 		return err
 	}
@@ -99,7 +109,36 @@ func (n *nearing) open(share *mem.Budget) (err error) {
 	} else {
 		n.set, err = near.Resume(n.ctx, c, *n.state.Near)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	var given atomic.Int32 // each thread asks for its own
+	n.pool = stream.NewPool(threads, func() *signing {
+		if o.Exact {
+			return &signing{keeper: n.set.NewKeeper(n.block.Bytes(), int(given.Add(1)-1))}
+		}
+		return &signing{signer: near.NewSigner(o.Gram)}
+	})
+	return nil
+}
+
+// signHeap is what signatures that wait have on the Go heap.
+func signHeap(o near.Options) int64 {
+	n := int64(signRows * signBytes)
+	if o.Exact {
+		n += signRows * placeBytes
+	}
+	return n
+}
+
+// signLeast is what making signatures cannot do without.
+func (w *work) signLeast() int64 {
+	o, threads := w.Dedup.near(), max(1, w.Run.Options.Threads)
+	n := signHeap(o)
+	if o.Exact {
+		n += int64(mem.BlockSize(near.KeepersCost(threads)))
+	}
+	return n
 }
 
 func (n *nearing) close() {
@@ -110,6 +149,7 @@ func (n *nearing) close() {
 		n.pool.Close()
 	}
 	n.share.Close()
+	n.block.Free()
 	n.lease.Release()
 }
 
@@ -124,14 +164,16 @@ func (n *nearing) Write(b *stream.Batch) error {
 				for _, c := range n.columns {
 					s.text = appendText(s.text, b.Record.Column(c), from+j)
 				}
-				n.sign(&some[j], s)
+				if err := n.sign(j, s); err != nil {
+					return err
+				}
 			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		if err := n.set.Add(n.ctx, some); err != nil {
+		if err := n.set.Add(n.ctx, some, n.places[:min(len(some), len(n.places))]); err != nil {
 			return err
 		}
 	}
@@ -141,14 +183,19 @@ func (n *nearing) Write(b *stream.Batch) error {
 	return n.note(b.After)
 }
 
-// sign makes the signature of a thread's text.
-func (n *nearing) sign(to *near.Signature, s *signing) {
+// sign makes a signature of a thread's text.
+func (n *nearing) sign(i int, s *signing) (err error) {
 	text := s.text
 	if n.Dedup.Normalize {
 		s.plain = s.normal.Normal(s.plain[:0], string(text))
 		text = s.plain
 	}
-	s.signer.Sign(to, text)
+	if s.keeper != nil {
+		n.places[i], err = s.keeper.Sign(&n.signatures[i], text)
+		return err
+	}
+	s.signer.Sign(&n.signatures[i], text)
+	return nil
 }
 
 // note makes a checkpoint behind a batch.

@@ -16,25 +16,22 @@ import (
 
 // order is the third pass: the rows of one partition after the other.
 func (w *work) order(ctx context.Context) (run.Report, error) {
-	from, err := shuffle.Open(w.shuffling(), *w.state.Scattered)
-	if err != nil {
-		return run.Report{}, err
-	}
-	o := &ordering{work: w, ctx: ctx, from: from}
+	o := &ordering{work: w, ctx: ctx}
 	defer o.close()
 	if err := o.open(); err != nil {
 		return run.Report{}, err
 	}
 	meter := run.Measure(w.Run, w.state.Scattered.Rows())
 	defer meter.Stop()
-	err = o.all(meter)
-	return meter.Report(), err
+	err := o.all(meter)
+	return meter.Report(), damaged(err)
 }
 
 // ordering is the third pass under way.
 type ordering struct {
 	*work
 	ctx    context.Context
+	packed compressor
 	from   *shuffle.Partitions
 	shares []*mem.Budget
 	shelf  *shelf
@@ -56,6 +53,12 @@ func (o *ordering) open() error {
 		return err
 	}
 	budget := o.Run.Budget
+	if o.packed, err = o.openCompressor(o.ctx, budget, o.orderCoders()); err != nil {
+		return err
+	}
+	if o.from, err = shuffle.Open(o.shuffling(o.packed.scratch), *o.state.Scattered); err != nil {
+		return err
+	}
 	for _, n := range []int64{size, each, each} {
 		s, err := budget.Carve("ordering", n)
 		if err != nil {
@@ -80,10 +83,15 @@ func (w *work) orderShares() (shelf, each int64, err error) {
 		return 0, 0, err
 	}
 	least, most = least+8*lineRows, most+8*lineRows
-	rest := w.Run.Budget.Limit() - least
+	limit := w.Run.Budget.Limit() - codersCost(w.orderCoders())
+	rest := limit - least
 	shelf = least + max(0, min(most-least, rest/4))
-	return shelf, (w.Run.Budget.Limit() - shelf) / orders, nil
+	return shelf, (limit - shelf) / orders, nil
 }
+
+// orderCoders is how many coders the third pass has: one for each partition that
+// is in memory, where there is room.
+func (w *work) orderCoders() int { return w.coderCount(w.Run.Budget.Limit(), orders) }
 
 // all writes all partitions that are left.
 func (o *ordering) all(m *run.Meter) error {
@@ -152,7 +160,7 @@ func (o *ordering) batch(b *stream.Batch, p int, done int64) error {
 		n, full := 0, false
 		for rows := int(rec.NumRows()); !full && n < rows; n++ {
 			o.weight += int64(o.weigh[n])
-			full = o.weight >= o.Config.Write.PartSize
+			full = o.weight >= o.chapterSize()
 		}
 		err := o.shelf.add(rec, o.rows[:n], o.weigh)
 		rec.Release()
@@ -185,4 +193,5 @@ func (o *ordering) close() {
 	for _, s := range o.shares {
 		s.Close()
 	}
+	o.packed.close()
 }

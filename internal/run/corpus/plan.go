@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/run/arrays"
 )
 
 // Planned is what Run would do.
@@ -22,10 +23,12 @@ type Planned struct {
 
 // PlannedPass is one of the passes, in their order.
 type PlannedPass struct {
-	Name    string // hash, write or order
+	Name    string // hash, write, order or arrays
 	Least   int64  // what it cannot do without beside reading, bytes
 	Holds   int64  // what it gets
 	Scratch int64  // bytes on disk at most; -1: not known before the rows are
+	About   bool   // Scratch is an estimate
+	Codec   string // that the scratch files are compressed with; "": none
 }
 
 // Plan says what Run would do and refuses what Run would refuse, with the same
@@ -46,8 +49,16 @@ func Plan(ctx context.Context, c Config) (Planned, error) {
 		return p, err
 	}
 	defer end()
+	if err := w.chooseCodec(); err != nil {
+		return p, err
+	}
+	if c.Out != "" {
+		if err := w.fits(); err != nil {
+			return p, err
+		}
+	}
 	if w.Dedup != nil {
-		pass := PlannedPass{Name: "hash", Least: w.hashLeast(), Scratch: -1}
+		pass := PlannedPass{Name: "hash", Least: w.hashLeast(), Scratch: -1, About: w.Dedup.Exact}
 		if info.Rows >= 0 {
 			if pass.Scratch, err = w.hashScratch(info.Rows); err != nil {
 				return p, err
@@ -64,19 +75,40 @@ func Plan(ctx context.Context, c Config) (Planned, error) {
 	if err != nil {
 		return p, err
 	}
-	if err := p.add(w, PlannedPass{Name: "write", Least: least}, most); err != nil || !w.Shuffle {
+	if err := p.add(w, PlannedPass{Name: "write", Least: least}, most); err != nil {
 		return p, err
 	}
+	if w.Shuffle {
+		if err := p.addOrder(w); err != nil {
+			return p, err
+		}
+	}
+	if w.Npy {
+		least, most := arrays.Memory(c.Out, w.sheets)
+		p.Passes = append(p.Passes, PlannedPass{Name: "arrays", Least: least, Holds: most})
+	}
+	return p, nil
+}
+
+// addOrder adds the pass that puts rows in order.
+func (p *Planned) addOrder(w *work) error {
 	last := &p.Passes[len(p.Passes)-1]
 	layout, err := w.layout(last.Holds)
 	if err != nil {
-		return p, err
+		return err
 	}
 	last.Scratch = layout.Scratch
-	if least, most, err = w.shelfMemory(); err == nil {
+	if w.state.Codec == codecZstd {
+		last.Codec, last.About = codecZstd, true
+		if last.Scratch, err = w.packedScratch(layout); err != nil {
+			return err
+		}
+	}
+	least, most, err := w.shelfMemory()
+	if err == nil {
 		p.Passes = append(p.Passes, PlannedPass{Name: "order", Least: least, Holds: min(most, w.Run.Budget.Limit())})
 	}
-	return p, err
+	return err
 }
 
 // add adds a pass, or refuses it as Run would.

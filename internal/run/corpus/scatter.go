@@ -8,6 +8,7 @@ import (
 
 	"github.com/weir-data/weir/internal/dataset"
 	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/spill"
 	"github.com/weir-data/weir/internal/stage/shuffle"
 	"github.com/weir-data/weir/internal/stream"
 )
@@ -25,7 +26,7 @@ func (w *work) outletMemory() (least, most int64, err error) {
 	case !w.Shuffle:
 		return w.shelfMemory()
 	}
-	return shuffle.Least(w.out, orders), 1 << 40, nil
+	return shuffle.Least(w.out, orders) + w.coderLeast(), 1 << 40, nil
 }
 
 func (w *work) openOutlet(ctx context.Context, share *mem.Budget) (outlet, error) {
@@ -39,28 +40,48 @@ func (w *work) openOutlet(ctx context.Context, share *mem.Budget) (outlet, error
 		}
 		return shelved{s, ctx}, nil
 	}
+	return w.openScattered(ctx, share)
+}
+
+func (w *work) openScattered(ctx context.Context, share *mem.Budget) (_ outlet, err error) {
 	s := &scattered{work: w, ctx: ctx, last: time.Now()}
+	defer func() {
+		if err != nil {
+			s.abort()
+		}
+	}()
 	if w.state.Partitions == 0 {
 		layout, err := w.layout(share.Free())
 		if err != nil {
 			return nil, err
 		}
-		if err := w.scratch.Check(layout.Scratch); err != nil {
+		if err := w.roomFor(layout); err != nil {
 			return nil, err
 		}
 		w.state.Partitions = layout.Partitions
 	}
-	var err error
-	s.to, err = shuffle.NewScatter(ctx, w.shuffling(), share, w.state.Scattered)
-	if err != nil {
+	if s.packed, err = w.openCompressor(ctx, share, w.scatterCoders(share.Free())); err != nil {
 		return nil, err
 	}
+	if s.share, err = share.Carve("scatter", share.Free()); err != nil {
+		return nil, err
+	}
+	if s.to, err = shuffle.NewScatter(ctx, w.shuffling(s.packed.scratch), s.share, w.state.Scattered); err != nil {
+		return nil, damaged(err)
+	}
 	return s, nil
+}
+
+// scatterCoders is how many coders the second pass has, of a share: one a thread
+// that writes, where there is room.
+func (w *work) scatterCoders(share int64) int {
+	return w.coderCount(share, max(1, w.Run.Options.Threads))
 }
 
 // layout is how rows are shuffled by a second pass with such a share: into
 // partitions that fit what the third one has, too.
 func (w *work) layout(share int64) (shuffle.Layout, error) {
+	share -= codersCost(w.scatterCoders(share))
 	_, each, err := w.orderShares()
 	if err != nil {
 		return shuffle.Layout{}, err
@@ -74,16 +95,18 @@ func (w *work) layout(share int64) (shuffle.Layout, error) {
 }
 
 // shuffling is what both halves of the shuffle have in common.
-func (w *work) shuffling() shuffle.Config {
-	return shuffle.Config{Schema: w.out, Seed: w.Seed, Scratch: w.scratch, Name: "rows", Partitions: w.state.Partitions, Threads: max(1, w.Run.Options.Threads)}
+func (w *work) shuffling(scratch *spill.Dir) shuffle.Config {
+	return shuffle.Config{Schema: w.out, Seed: w.Seed, Scratch: scratch, Name: "rows", Partitions: w.state.Partitions, Threads: max(1, w.Run.Options.Threads)}
 }
 
 // scattered is the outlet of rows that are shuffled.
 type scattered struct {
 	*work
-	ctx  context.Context
-	to   *shuffle.Scatter
-	last time.Time // of the last checkpoint
+	ctx    context.Context
+	packed compressor
+	share  *mem.Budget // of to
+	to     *shuffle.Scatter
+	last   time.Time // of the last checkpoint
 }
 
 func (s *scattered) add(rec arrow.RecordBatch, rows, _ []int32) error {
@@ -116,11 +139,20 @@ func (s *scattered) close() error {
 	if err := s.checkpoint(s.ctx, dataset.Checkpoint{Pass: passOrder}); err != nil {
 		return err
 	}
+	if s.packed.coders != nil {
+		s.scratchPlain, s.scratchStored = s.packed.coders.Written()
+	}
 	_, err = s.to.Close()
 	return err
 }
 
-func (s *scattered) abort() { s.to.Discard() }
+func (s *scattered) abort() {
+	if s.to != nil {
+		s.to.Discard()
+	}
+	s.share.Close()
+	s.packed.close()
+}
 
 // nowhere is the outlet of rows that are only looked at.
 type nowhere struct{}

@@ -8,20 +8,13 @@ import (
 
 	"github.com/weir-data/weir/internal/dataset"
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/format/weight"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/run"
 	"github.com/weir-data/weir/internal/run/parts"
 	"github.com/weir-data/weir/internal/stage/scale"
 	"github.com/weir-data/weir/internal/store"
 	"github.com/weir-data/weir/internal/stream"
-)
-
-const (
-	mostGroup  = 16 << 20
-	leastGroup = 1 << 20
-	// moreBatches is what memory beyond the least is good for: rows of long
-	// texts.
-	moreBatches = 64 << 20
 )
 
 // shelf is what rows go through to parts: batches of fixed ends, so that parts do
@@ -40,7 +33,52 @@ func (w *work) shelfMemory() (least, most int64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	return n.least(), n.least() + n.outMost + moreBatches + n.files, nil
+	return n.least(), n.least() + n.outMost + parts.MoreBatches + n.files, nil
+}
+
+// Parts of Parquet and Arrow, and of formats that make a part in memory.
+const (
+	usualPart = 256 << 20
+	mostPart  = 64 << 20
+	leastPart = 1 << 20
+	// partsOfChapter is how many parts of the latter are between two checkpoints:
+	// the last of them is not full.
+	partsOfChapter = 8
+)
+
+// partSize is the bytes of a part. It does not change in the middle of a run.
+func (w *work) partSize() int64 {
+	switch {
+	case w.state.Part > 0:
+	case w.Config.Write.PartSize > 0:
+		w.state.Part = w.Config.Write.PartSize
+	case w.Writer.Index == nil:
+		w.state.Part = usualPart
+	default:
+		row := int64(weight.New(w.out, w.out).Fixed)
+		for w.state.Part = mostPart; w.state.Part > max(leastPart, w.Run.Memory/8, 4*row); {
+			w.state.Part /= 2
+		}
+	}
+	return w.state.Part
+}
+
+// chapterSize is the bytes of a chapter, of rows that are all written.
+func (w *work) chapterSize() int64 {
+	if w.Writer.Index == nil {
+		return w.partSize()
+	}
+	return partsOfChapter * w.partSize()
+}
+
+// groupSize is the bytes of a row group. It does not change in the middle of a run.
+func (w *work) groupSize() int64 {
+	if w.state.Group == 0 {
+		if w.state.Group = w.Config.Write.RowGroup; w.state.Group == 0 {
+			w.state.Group = max(parts.LeastGroup, min(w.Run.Memory/16, parts.MostGroup))
+		}
+	}
+	return w.state.Group
 }
 
 // needs are the bytes of a shelf.
@@ -66,12 +104,8 @@ func (w *work) shelfNeeds() (n needs, err error) {
 	}
 	n.params = n.design.Expect(0)
 	n.opt = w.Config.Write
-	if w.state.Group == 0 {
-		if w.state.Group = n.opt.RowGroup; w.state.Group == 0 {
-			w.state.Group = max(leastGroup, min(w.Run.Memory/16, mostGroup))
-		}
-	}
-	n.opt.RowGroup, n.opt.Threads = w.state.Group, min(max(1, w.Run.Options.Threads), run.WorkerThreads)
+	n.opt.PartSize = w.partSize()
+	n.opt.RowGroup, n.opt.Threads = w.groupSize(), min(max(1, w.Run.Options.Threads), run.WorkerThreads)
 	n.block, n.rows = parts.BatchSize(w.out, w.out, parts.BatchBytes(w.state.Group))
 	n.floor = n.design.TransformFloor(n.params, n.opt.Threads)
 	if n.files, _, err = w.Writer.Memory(w.out, n.opt); err != nil {
@@ -137,7 +171,7 @@ func (s *shelf) end(ctx context.Context, c dataset.Checkpoint) error {
 		if err != nil {
 			return err
 		}
-		c.State, c.Parts = state, []dataset.NewPart{part}
+		c.State, c.Parts = state, append(e.Full, part)
 		return s.data.Checkpoint(ctx, c)
 	})
 	return nil

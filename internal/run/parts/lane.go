@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/weir-data/weir/internal/dataset"
 	"github.com/weir-data/weir/internal/format/weight"
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/stage/scale"
@@ -18,6 +19,16 @@ const (
 	BatchRows = 16 << 10
 	MostBatch = 2 << 20 // of BatchBytes
 )
+
+// A row group has MostGroup bytes where nobody asks for others, and LeastGroup
+// where memory is short.
+const (
+	MostGroup  = 16 << 20
+	LeastGroup = 1 << 20
+)
+
+// MoreBatches is what memory beyond the least is good for: rows of long texts.
+const MoreBatches = 64 << 20
 
 // BatchBytes is the weight of a batch where row groups have so many bytes.
 func BatchBytes(group int64) int { return int(min(group/2, MostBatch)) }
@@ -69,9 +80,10 @@ type Lane struct {
 	// Wrote, if not nil, is shown every batch, in order.
 	Wrote func(arrow.RecordBatch)
 
-	weight int64          // of the rows of the batch
-	part   *Part          // nil: none is begun
-	busy   *stream.Future // what is being written, beside the gathering; nil: nothing
+	weight int64             // of the rows of the batch
+	part   *Part             // nil: none is begun
+	full   []dataset.NewPart // what was full before it, permanent
+	busy   *stream.Future    // what is being written, beside the gathering; nil: nothing
 }
 
 // Add takes rows of rec. Weights are those of all of its rows.
@@ -163,16 +175,37 @@ func (l *Lane) flush() error {
 			return err
 		}
 	}
-	rec, part := l.Rows.Record(), l.part
+	rec := l.Rows.Record()
 	l.weight = 0
 	l.busy = stream.Async(func() error {
 		defer rec.Release()
 		if l.Wrote != nil {
 			l.Wrote(rec)
 		}
-		return part.Add(&stream.Batch{Record: rec})
+		return l.write(&stream.Batch{Record: rec})
 	})
 	return nil
+}
+
+// write writes a batch: to the part, and where that is full to others behind it.
+func (l *Lane) write(b *stream.Batch) error {
+	for row := int64(0); ; {
+		n, err := l.part.Add(b, row)
+		if row += n; err != nil || row == b.Rows() {
+			return err
+		}
+		e := l.part.End()
+		l.part = nil
+		made, err := e.Commit(l.Ctx)
+		if err != nil {
+			return err
+		}
+		l.full = append(l.full, made)
+		l.Next++
+		if l.part, err = l.Begin(l.Ctx, l.Next); err != nil {
+			return err
+		}
+	}
 }
 
 // Wait waits for what is being written.
@@ -183,7 +216,8 @@ func (l *Lane) Wait() error {
 	return l.busy.Wait()
 }
 
-// End has the part completed; nil: there is none.
+// End has the part completed; nil: there is none. Those that were full before it
+// are permanent, though no checkpoint knows them.
 func (l *Lane) End() (*Ended, error) {
 	if err := l.flush(); err != nil {
 		return nil, err
@@ -192,6 +226,7 @@ func (l *Lane) End() (*Ended, error) {
 		return nil, err
 	}
 	e := l.part.End()
+	e.Full, l.full = l.full, nil
 	l.part, l.busy = nil, e.Closed
 	l.Next++
 	return e, nil

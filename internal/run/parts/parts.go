@@ -5,6 +5,7 @@ package parts
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/zeebo/xxh3"
@@ -77,9 +78,19 @@ type Part struct {
 	file  format.File
 }
 
+// name is that of the nth part: with the ending that the format gives it.
+func (m *Maker) name(n int64) string {
+	ext := m.Writer.Ext
+	if m.Writer.PartName != nil {
+		_, more, _ := strings.Cut(m.Writer.PartName(0, m.Options), ext)
+		ext += more
+	}
+	return dataset.PartName(n, ext)
+}
+
 // Begin begins the split's nth part.
 func (m *Maker) Begin(ctx context.Context, n int64) (*Part, error) {
-	f, err := Create(ctx, m.Store, m.Prefix, dataset.PartName(n, m.Writer.Ext), m.Outs)
+	f, err := Create(ctx, m.Store, m.Prefix, m.name(n), m.Outs)
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +102,14 @@ func (m *Maker) Begin(ctx context.Context, n int64) (*Part, error) {
 	return p, nil
 }
 
-// Add writes a batch, which it borrows.
-func (p *Part) Add(b *stream.Batch) error { return p.file.Write(b) }
+// Add writes rows of a batch, which it borrows, from one on, and says how many:
+// all of them, but where a format knows itself when a part is full.
+func (p *Part) Add(b *stream.Batch, from int64) (int64, error) {
+	if f, ok := p.file.(format.Filler); ok {
+		return f.Fill(b, from)
+	}
+	return b.Rows(), p.file.Write(b)
+}
 
 // Abort leaves nothing of the part.
 func (p *Part) Abort() {
@@ -103,16 +120,17 @@ func (p *Part) Abort() {
 // Ended is a part that gets no more rows.
 type Ended struct {
 	*Part
-	Closed *stream.Future // when it is complete
-	rows   int64
+	Closed *stream.Future    // when it is complete
+	Full   []dataset.NewPart // those before it that no checkpoint knows
+	made   format.Part
 }
 
 // End has the part completed.
 func (p *Part) End() *Ended {
 	e := &Ended{Part: p}
 	e.Closed = stream.Async(func() error {
-		made, err := p.file.Close()
-		e.rows = made.Rows
+		var err error
+		e.made, err = p.file.Close()
 		return err
 	})
 	return e
@@ -133,7 +151,7 @@ func (e *Ended) Commit(ctx context.Context) (dataset.NewPart, error) {
 	if err := e.Out.Commit(ctx); err != nil {
 		return dataset.NewPart{}, err
 	}
-	return dataset.NewPart{Split: e.split, Part: dataset.Part{Name: e.Name, Rows: e.rows, Bytes: e.Sent.N, Digest: e.Sum.String()}}, nil
+	return dataset.NewPart{Split: e.split, Part: dataset.Part{Name: e.Name, Rows: e.made.Rows, Bytes: e.Sent.N, Digest: e.Sum.String(), Raw: e.made.Raw}}, nil
 }
 
 // CommitAll makes all parts permanent, side by side; on an error, nothing is left

@@ -2,18 +2,15 @@ package prepare
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/weir-data/weir/internal/dataset"
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/run"
+	"github.com/weir-data/weir/internal/run/arrays"
 	"github.com/weir-data/weir/internal/stage/scale"
-	"github.com/weir-data/weir/internal/store"
 	"github.com/weir-data/weir/internal/stream"
 )
 
@@ -27,21 +24,22 @@ func (w *work) arrayNames() (names []string) {
 	if !w.Npy {
 		return nil
 	}
-	for _, split := range w.assign.Names() {
-		names = append(names, arrayName("X", split))
-		if w.Scale.Label != "" {
-			names = append(names, arrayName("y", split))
-		}
+	sheets := []*arrays.Sheet{{Name: lettered("X")}}
+	if w.Scale.Label != "" {
+		sheets = append(sheets, &arrays.Sheet{Name: lettered("y")})
 	}
-	return names
+	return arrays.Names(sheets, w.assign.Names())
 }
 
-func arrayName(letter, split string) string { return letter + "_" + split + ".npy" }
+// lettered names the files of a sheet.
+func lettered(letter string) func(string) string {
+	return func(split string) string { return letter + "_" + split + ".npy" }
+}
 
 // planArrays refuses what cannot be an array before anything is read.
 func (w *work) planArrays() error {
-	if !slices.ContainsFunc(w.Run.Formats, func(f format.Format) bool { return f.Name == w.Writer.Name }) {
-		return format.Error(format.ErrUsage, "npy: parts are %s, which is not among the formats that are read", w.Writer.Name)
+	if err := arrays.Readable(w.Run.Formats, w.Writer.Name); err != nil {
+		return err
 	}
 	in := w.reading.Schema()
 	if label, ok := in.FieldsByName(w.Scale.Label); ok && !isNumber(label[0].Type) {
@@ -100,7 +98,7 @@ func (w *work) checkLabels(b *stream.Batch, before stream.Cursor) error {
 	if !w.Npy || w.Scale.Label == "" {
 		return nil
 	}
-	i, why := badLabel(b.Record.Column(b.Record.Schema().FieldIndices(w.Scale.Label)[0]))
+	i, why := arrays.NoInteger(b.Record.Column(b.Record.Schema().FieldIndices(w.Scale.Label)[0]))
 	if why == "" {
 		return nil
 	}
@@ -112,147 +110,40 @@ func (w *work) checkLabels(b *stream.Batch, before stream.Cursor) error {
 		w.reading.Objects()[object].URL, row, w.Scale.Label, why)
 }
 
-// badLabel is the first value that has no place in an array; "": none.
-func badLabel(c arrow.Array) (row int, why string) {
-	if arrow.IsFloating(c.DataType().ID()) {
-		return 0, ""
+// sheets are the arrays of every split: X, and y where there is a label.
+func (w *work) sheets(out *arrow.Schema, p *scale.Params) []*arrays.Sheet {
+	x := &arrays.Sheet{Name: lettered("X"), Columns: w.features(out, p), Type: arrow.PrimitiveTypes.Float64.(arrow.FixedWidthDataType)}
+	if w.Scale.Dtype == "float32" {
+		x.Type = arrow.PrimitiveTypes.Float32.(arrow.FixedWidthDataType)
 	}
-	if c.NullN() > 0 {
-		for i := range c.Len() {
-			if c.IsNull(i) {
-				return i, "null, which is no integer"
-			}
-		}
+	label, ok := out.FieldsByName(w.Scale.Label)
+	if !ok {
+		return []*arrays.Sheet{x}
 	}
-	if big, ok := c.(*array.Uint64); ok {
-		for i, v := range big.Uint64Values() {
-			if v>>63 != 0 {
-				return i, fmt.Sprintf("%d, which is no int64", v)
-			}
-		}
+	y := &arrays.Sheet{Name: lettered("y"), Columns: []string{w.Scale.Label}, Type: arrow.PrimitiveTypes.Int64.(arrow.FixedWidthDataType), Vector: true}
+	switch label[0].Type.ID() {
+	case arrow.FLOAT64:
+		y.Type = arrow.PrimitiveTypes.Float64.(arrow.FixedWidthDataType)
+	case arrow.FLOAT32, arrow.FLOAT16:
+		y.Type = arrow.PrimitiveTypes.Float32.(arrow.FixedWidthDataType)
 	}
-	return 0, ""
+	return []*arrays.Sheet{x, y}
+}
+
+// arraysLeast is about what the third pass needs, reading included; 0: there is
+// none. Out is the schema of the parts.
+func (w *work) arraysLeast(out *arrow.Schema) int64 {
+	if !w.Npy {
+		return 0
+	}
+	return arrays.Least(w.Out, w.sheets(out, &scale.Params{}), w.groupSizes()[0])
 }
 
 // writeArrays is the third pass.
-func (w *work) writeArrays(ctx context.Context, out *arrow.Schema) (rep run.Report, all []dataset.Array, err error) {
-	sheets := w.sheets(out, w.params)
-	done := w.from.Arrays
-	for i, s := range w.data.Splits() {
-		if len(done) == i*len(sheets) {
-			r, parts, err := w.stack(ctx, i, s, sheets)
-			rep = together(rep, r)
-			if err != nil {
-				return rep, nil, err
-			}
-			done = append(done, parts...)
-		}
-		for k, sheet := range sheets {
-			all = append(all, sheet.describe(done[i*len(sheets)+k]))
-		}
+func (w *work) writeArrays(ctx context.Context, out *arrow.Schema) (run.Report, []dataset.Array, error) {
+	pass := arrays.Pass{Run: w.Run, Store: w.Store, Out: w.Out, Format: w.Writer.Name, Sheets: w.sheets(out, w.params), Data: w.data, Done: w.from.Arrays}
+	pass.Checkpoint = func(made []dataset.Part) error {
+		return w.data.Checkpoint(ctx, dataset.Checkpoint{Pass: passArrays, Arrays: made})
 	}
-	return rep, all, nil
+	return pass.Write(ctx)
 }
-
-// together is the report of two readings, one after the other.
-func together(a, b run.Report) run.Report {
-	sum := b
-	if a.Rows > b.Rows {
-		sum = a // what cannot be added is that of the larger
-	}
-	sum.Rows, sum.Batches, sum.Files, sum.Groups = a.Rows+b.Rows, a.Batches+b.Batches, a.Files+b.Files, a.Groups+b.Groups
-	sum.StoredBytes, sum.MemoryBytes = a.StoredBytes+b.StoredBytes, a.MemoryBytes+b.MemoryBytes
-	sum.WallSeconds, sum.PlanSeconds = a.WallSeconds+b.WallSeconds, a.PlanSeconds+b.PlanSeconds
-	sum.CPUSeconds = max(a.CPUSeconds, b.CPUSeconds) // from the process's start
-	sum.PeakMemory, sum.BudgetPeak = max(a.PeakMemory, b.PeakMemory), max(a.BudgetPeak, b.BudgetPeak)
-	if sum.WallSeconds > 0 {
-		sum.RowsPerSecond = float64(sum.Rows) / sum.WallSeconds
-		sum.MBPerSecond = float64(sum.MemoryBytes) / 1e6 / sum.WallSeconds
-	}
-	return sum
-}
-
-// stack writes the arrays of one split and makes a checkpoint.
-func (w *work) stack(ctx context.Context, i int, s dataset.Split, sheets []*sheet) (rep run.Report, parts []dataset.Part, err error) {
-	target := func(_ context.Context, in *arrow.Schema) (run.Prepared, error) {
-		return w.stackTarget(in, s, sheets, func(made []dataset.Part) error {
-			parts = made
-			return w.data.Checkpoint(ctx, dataset.Checkpoint{Pass: passArrays, Arrays: made})
-		}), nil
-	}
-	if s.Parts == 0 {
-		err := w.stackNothing(ctx, target)
-		return rep, parts, err
-	}
-	objects, err := w.partsOf(ctx, i, s)
-	if err != nil {
-		return rep, nil, err
-	}
-	c := w.Run
-	c.Planned, c.SkipBad, c.From = nil, false, stream.Cursor{}
-	c.Paths, c.Format, c.Store = []string{s.Prefix}, w.Writer.Name, listed{w.Store, objects}
-	c.Options = format.Options{Columns: patterns(sheets), Threads: w.Run.Options.Threads}
-	c.Sink = target
-	rep, err = run.Scan(ctx, c)
-	return rep, parts, err
-}
-
-// stackNothing writes the arrays of a split without rows.
-func (w *work) stackNothing(ctx context.Context, target run.Target) error {
-	p, err := target(ctx, nil)
-	if err != nil {
-		return err
-	}
-	share, err := w.Run.Budget.Carve("writing", p.Least)
-	if err != nil {
-		return err
-	}
-	defer share.Close()
-	sink, err := p.Open(ctx, share)
-	if err != nil {
-		return err
-	}
-	return sink.Close()
-}
-
-// patterns name the columns of all sheets and no others.
-func patterns(sheets []*sheet) (list []string) {
-	plain := strings.NewReplacer("\\", "\\\\", "*", "\\*", "?", "\\?", "[", "\\[")
-	for _, s := range sheets {
-		for _, name := range s.columns {
-			list = append(list, plain.Replace(name))
-		}
-	}
-	return list
-}
-
-// partsOf are the objects of a split's parts, in their order.
-func (w *work) partsOf(ctx context.Context, split int, s dataset.Split) ([]store.Object, error) {
-	prefix := strings.TrimRight(w.Out, "/") + "/" + s.Prefix
-	found, err := w.Store.List(ctx, prefix)
-	if err != nil {
-		return nil, err
-	}
-	var list []store.Object
-	err = w.data.Parts(ctx, func(i int, p dataset.Part) error {
-		if i != split {
-			return nil
-		}
-		at, ok := slices.BinarySearchFunc(found, prefix+p.Name, func(o store.Object, url string) int { return strings.Compare(o.URL, url) })
-		if !ok || found[at].Size != p.Bytes {
-			return format.Error(format.ErrData, "%s%s: it is not the part that was written; --force begins anew", prefix, p.Name)
-		}
-		list = append(list, found[at])
-		return nil
-	})
-	return list, err
-}
-
-// listed is a store of which the objects are known.
-type listed struct {
-	store.Store
-	objects []store.Object
-}
-
-// List makes listed a store.Store.
-func (l listed) List(context.Context, string) ([]store.Object, error) { return l.objects, nil }

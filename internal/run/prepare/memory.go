@@ -15,11 +15,6 @@ import (
 )
 
 const (
-	mostGroup  = 16 << 20 // row group of the largest split, unless asked for
-	leastGroup = 1 << 20
-	// moreBatches is what memory beyond the least is good for: rows of long
-	// texts.
-	moreBatches = 64 << 20
 	// lightRow is the bytes up to which a row needs no memory of its own.
 	lightRow = parts.MostBatch / 8
 	// heapChange is how much more the heap may have a moment later.
@@ -76,8 +71,8 @@ func (w *work) groupSizes() []int64 {
 		return []int64{w.Write.RowGroup}
 	}
 	var out []int64
-	for g := int64(mostGroup); g >= leastGroup; g /= 2 {
-		if g <= max(w.Run.Memory/16, leastGroup) {
+	for g := int64(parts.MostGroup); g >= parts.LeastGroup; g /= 2 {
+		if g <= max(w.Run.Memory/16, parts.LeastGroup) {
 			out = append(out, g)
 		}
 	}
@@ -92,7 +87,7 @@ func (w *work) writeMemory(out *arrow.Schema, p *scale.Params, group int64, thre
 	}
 	n, lanes := w.needs(out, p, group, threads), len(files)
 	least = n.sum(lanes) + total(files)
-	return least, least + int64(lanes)*(n.outMost-n.out) + moreBatches, nil
+	return least, least + int64(lanes)*(n.outMost-n.out) + parts.MoreBatches, nil
 }
 
 // passesLeast is what the passes behind the fit need at least of what the first
@@ -145,7 +140,7 @@ func (w *work) laneOptions(out *arrow.Schema, group int64, threads int) (opts []
 		case i != w.train:
 			opt.RowGroup = group / 4
 		}
-		opt.RowGroup = max(opt.RowGroup, min(group, leastGroup), 64*row)
+		opt.RowGroup = max(opt.RowGroup, min(group, parts.LeastGroup), 64*row)
 		least, _, err := w.Writer.Memory(out, opt)
 		if err != nil {
 			return nil, nil, err

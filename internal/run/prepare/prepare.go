@@ -237,20 +237,9 @@ type state struct {
 
 // resume takes the second pass up, with a state that is read by read.
 func (w *work) resume(ctx context.Context, read func(context.Context, []byte) error) error {
-	if w.from.StateBytes < 0 {
-		return format.Error(format.ErrData, "%s: a checkpoint without a state; --force begins anew", w.Out)
-	}
-	lease, err := w.Run.Budget.Acquire(ctx, w.from.StateBytes)
+	err := w.from.Decode(ctx, w.Out, w.Run.Budget, read, &w.state)
 	if err != nil {
 		return err
-	}
-	defer lease.Release()
-	text := make([]byte, w.from.StateBytes)
-	if err := read(ctx, text); err != nil {
-		return err
-	}
-	if err := json.Unmarshal(text, &w.state); err != nil {
-		return format.Error(format.ErrData, "%s: the state of a checkpoint: %w", w.Out, err)
 	}
 	if w.params, err = scale.Decode(w.state.Params); err != nil {
 		return err

@@ -33,7 +33,7 @@ func Transform(p *scale.Params, threads int, next run.Target) run.Target {
 		var block int
 		block, t.most = parts.BatchSize(in, out, parts.MostBatch)
 		t.own = t.design.TransformFloor(p, threads) + int64(mem.BlockSize(block))
-		return run.Prepared{Least: t.after.Least + t.own, Most: t.after.Most + t.own + moreBatches, Open: t.open}, nil
+		return run.Prepared{Least: t.after.Least + t.own, Most: t.after.Most + t.own + parts.MoreBatches, Open: t.open}, nil
 	}
 }
 

@@ -33,8 +33,11 @@ func Verify(ctx context.Context, st store.ReadWriter, formats []format.Format, u
 		if err != nil {
 			return 0, "", 0, err
 		}
-		if e.Split == "" {
-			return 0, text, e.Object.Size, nil // an array
+		switch {
+		case e.Split == "":
+			return 0, text, e.Object.Size, nil // an array, or an index
+		case strings.Contains(path.Base(e.Object.URL), ".mds"):
+			return e.Rows, text, e.Object.Size, nil // a shard says nothing without its index, whose digest is known
 		}
 		f, err := formatOf(formats, e.Object.URL)
 		if err != nil {
@@ -85,7 +88,7 @@ func formatOf(formats []format.Format, url string) (format.Format, error) {
 	ext := strings.TrimPrefix(path.Ext(url), ".")
 	i := slices.IndexFunc(formats, func(f format.Format) bool { return f.Name == ext })
 	if i < 0 {
-		return format.Format{}, format.Error(format.ErrUsage, "%s: parts are Parquet or Arrow, this is neither", url)
+		return format.Format{}, format.Error(format.ErrUsage, "%s: parts are Parquet, Arrow or MDS, this is none of them", url)
 	}
 	return formats[i], nil
 }

@@ -14,6 +14,10 @@ import (
 // matrices are the columns with Length values a row.
 var matrices = [...]string{"input_ids", "labels", "position_ids"}
 
+// Bounds is the column that tells where the documents of a row begin and end, in
+// lists of different lengths.
+const Bounds = "cu_seqlens"
+
 // outSchema is input_ids, labels and position_ids of a length, and cu_seqlens: where
 // documents begin and the last one ends. Positions begin at 0 in every document; of
 // padding they are 0.
@@ -23,7 +27,7 @@ func outSchema(length int) *arrow.Schema {
 	for _, name := range matrices {
 		fields = append(fields, arrow.Field{Name: name, Type: arrow.FixedSizeListOfField(int32(length), item)})
 	}
-	fields = append(fields, arrow.Field{Name: "cu_seqlens", Type: arrow.ListOfField(item)})
+	fields = append(fields, arrow.Field{Name: Bounds, Type: arrow.ListOfField(item)})
 	return arrow.NewSchema(fields, nil)
 }
 

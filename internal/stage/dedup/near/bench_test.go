@@ -107,7 +107,7 @@ func measure(b *testing.B, rows int, size int64, check bool) {
 		batch = batch[:min(len(batch), rows-at)]
 		synthetic(batch, at)
 		start, clock := cpu(), time.Now()
-		if err := s.Add(b.Context(), batch); err != nil {
+		if err := s.Add(b.Context(), batch, nil); err != nil {
 			b.Fatal(err)
 		}
 		adding, wall = adding+cpu()-start, wall+time.Since(clock)

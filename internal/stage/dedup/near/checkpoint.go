@@ -3,8 +3,10 @@ package near
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/spill"
 )
 
 // State is a place between two rows from which a Set goes on. It is a plain
@@ -13,6 +15,8 @@ type State struct {
 	Options
 	Rows int64   `json:"rows"`
 	Keys []int64 `json:"keys"` // in each partition
+	// Grams is how many n-grams are kept of all rows.
+	Grams int64 `json:"grams,omitempty"`
 }
 
 // Checkpoint writes all that is in memory to scratch space, durably, and says
@@ -30,6 +34,9 @@ func (s *Set) Checkpoint(ctx context.Context) (State, error) {
 	for p := range parts {
 		st.Keys[p] = s.keys.entries(p)
 	}
+	if s.sets != nil {
+		st.Grams = s.sets.Size() / gramBytes
+	}
 	return st, nil
 }
 
@@ -40,10 +47,12 @@ func (s *Set) checkpoint(ctx context.Context) error {
 	if err := s.keys.sync(); err != nil {
 		return err
 	}
-	if s.sketches == nil {
-		return nil
+	for _, w := range s.writers() {
+		if err := w.Sync(); err != nil {
+			return err
+		}
 	}
-	return s.sketches.Sync()
+	return nil
 }
 
 // Resume opens a set that goes on behind a checkpoint of the same options, with
@@ -70,6 +79,7 @@ func (s *Set) goOn(ctx context.Context, st State) (err error) {
 		ok = ok && n >= 0 && n <= mostRows*Places
 		sum += n
 	}
+	ok = ok && st.Grams >= 0 && st.Grams <= math.MaxInt64/gramBytes
 	if !ok || sum != st.Rows*int64(s.bands.Count) {
 		return format.Error(format.ErrData, "dedup: checkpoint: the partitions have not the bands of %d rows", st.Rows)
 	}
@@ -79,10 +89,18 @@ func (s *Set) goOn(ctx context.Context, st State) (err error) {
 			return fmt.Errorf("dedup: %w", err)
 		}
 	}
-	if !s.c.Check {
-		return nil
+	again := func(name string, size int64) (*spill.Writer, error) {
+		return s.c.Scratch.Append(ctx, name, size, s.c.Share, sketchBuffer)
 	}
-	if s.sketches, err = s.c.Scratch.Append(ctx, sketchesName, st.Rows*sketchBytes, s.c.Share, sketchBuffer); err != nil {
+	if s.c.Check {
+		s.sketches, err = again(sketchesName, st.Rows*sketchBytes)
+	}
+	if s.c.Exact {
+		if s.places, err = again(placesName, st.Rows*placeBytes); err == nil {
+			s.sets, err = again(setsName, st.Grams*gramBytes)
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("dedup: %w", err)
 	}
 	return nil

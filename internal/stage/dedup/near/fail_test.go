@@ -3,6 +3,7 @@ package near
 import (
 	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,9 +16,14 @@ import (
 
 // TestFullDiskEndsInErrSpace also has disks on which the Nth call fails.
 func TestFullDiskEndsInErrSpace(t *testing.T) {
-	all := planted("groups", 2000, 1)
-	for _, check := range []bool{false, true} {
-		o := Options{Threshold: 0.8, Gram: Gram{N: 5}, Check: check}
+	all := mixedTexts(rand.New(rand.NewPCG(3, 3)), 1000, 0)
+	text := int64(0)
+	for _, t := range all {
+		text += int64(len(t))
+	}
+	for _, o := range []Options{
+		{Threshold: 0.8, Gram: Gram{N: 5}}, {Threshold: 0.8, Gram: Gram{N: 5}, Check: true}, {Threshold: 0.8, Gram: Gram{N: 5}, Exact: true},
+	} {
 		run := func(disk *spilltest.Disk) error {
 			dir, err := spill.OpenWith(filepath.Join(t.TempDir(), "scratch"), spill.Options{System: disk})
 			if err != nil {
@@ -28,10 +34,10 @@ func TestFullDiskEndsInErrSpace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = s.Add(t.Context(), all)
+			err = addSigned(t, s, all)
 			if err == nil {
 				if _, err = s.Checkpoint(t.Context()); err == nil {
-					l := layout{threads: 2, table: 16 << 10, buffer: 4096, window: 512, windows: 4, region: 64, checkers: 2, chunk: 4096}
+					l := layout{threads: 2, table: 16 << 10, buffer: 4096, window: 256, windows: 4, region: 64, checkers: 2, chunk: 4096, arena: 4096}
 					_, err = s.solved(t.Context(), l)
 				}
 			}
@@ -52,18 +58,34 @@ func TestFullDiskEndsInErrSpace(t *testing.T) {
 			t.Fatal(err)
 		}
 		calls, bytes := int64(1<<40)-whole.Calls.Load(), whole.Written.Load()
-		if most, err := Scratch(int64(len(all)), o); err != nil || bytes > most {
+		if most, err := Scratch(int64(len(all)), text, o); err != nil || bytes > most {
 			t.Errorf("%d bytes were written, %d were told: %v", bytes, most, err)
 		}
-		for i := range int64(8) {
-			if err := run(spilltest.NewDisk(bytes*i/8, -1)); !errors.Is(err, spill.ErrSpace) {
-				t.Errorf("%d of %d bytes: %v", bytes*i/8, bytes, err)
+		for i := range int64(6) {
+			if err := run(spilltest.NewDisk(bytes*i/6, -1)); !errors.Is(err, spill.ErrSpace) {
+				t.Errorf("%d of %d bytes: %v", bytes*i/6, bytes, err)
 			}
-			if err := run(spilltest.NewDisk(-1, calls*i/8)); err == nil || errors.Is(err, spill.ErrSpace) {
-				t.Errorf("%d of %d calls: %v", calls*i/8, calls, err)
+			if err := run(spilltest.NewDisk(-1, calls*i/6)); err == nil || errors.Is(err, spill.ErrSpace) {
+				t.Errorf("%d of %d calls: %v", calls*i/6, calls, err)
 			}
 		}
 	}
+}
+
+// addSigned adds texts, with their n-grams where they are kept.
+func addSigned(t *testing.T, s *Set, all [][]byte) error {
+	if !s.c.Exact {
+		return s.Add(t.Context(), signed(all, s.c.Gram), nil)
+	}
+	k := s.NewKeeper(make([]byte, KeepersCost(1)), 0)
+	signatures, places := make([]Signature, len(all)), make([]Place, len(all))
+	for i, text := range all {
+		var err error
+		if places[i], err = k.Sign(&signatures[i], text); err != nil {
+			return err
+		}
+	}
+	return s.Add(t.Context(), signatures, places)
 }
 
 func TestWhatASetCannotWorkWithIsRefused(t *testing.T) {
@@ -75,7 +97,11 @@ func TestWhatASetCannotWorkWithIsRefused(t *testing.T) {
 	if _, err := Open(t.Context(), Config{Options: Options{Threshold: 2}, Share: share, Scratch: scratch(t)}); !errors.Is(err, format.ErrUsage) {
 		t.Error(err)
 	}
-	if _, err := Scratch(10, Options{}); !errors.Is(err, format.ErrUsage) {
+	both := Options{Threshold: 0.8, Gram: Gram{N: 5}, Check: true, Exact: true}
+	if _, err := Open(t.Context(), Config{Options: both, Share: share, Scratch: scratch(t)}); !errors.Is(err, format.ErrUsage) {
+		t.Error(err)
+	}
+	if _, err := Scratch(10, 0, Options{}); !errors.Is(err, format.ErrUsage) {
 		t.Error(err)
 	}
 	for _, text := range []string{

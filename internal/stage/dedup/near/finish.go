@@ -40,8 +40,8 @@ func (s *Set) finish(ctx context.Context) (*dedup.Kept, error) {
 		return nil, err
 	}
 	s.keys.free()
-	if s.sketches != nil {
-		if err := s.sketches.Close(); err != nil {
+	for _, w := range s.writers() {
+		if err := w.Close(); err != nil {
 			return nil, err
 		}
 	}
@@ -65,7 +65,7 @@ func (s *Set) solved(ctx context.Context, l layout) (*dedup.Kept, error) {
 		if err := v.findPairs(ctx); err != nil {
 			return nil, err
 		}
-		return v.join(ctx, nil, nil)
+		return v.join(ctx)
 	}
 	lease, err := s.c.Share.Acquire(ctx, int64(l.windows)*2*fanAccount)
 	if err != nil {
@@ -120,20 +120,31 @@ func (s *solving) joined(ctx context.Context) (*dedup.Kept, error) {
 		return nil, err
 	}
 	defer block.Free()
-	if !s.c.Check {
-		return s.join(ctx, nil, nil)
+	switch {
+	case s.c.Check:
+		c, err := s.openChecks(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer c.close()
+		sketches := block.Bytes()[windowRow*s.l.window:]
+		s.take = func(ctx context.Context, i int) error { return s.check(ctx, c, i, sketches) }
+	case s.c.Exact:
+		j, err := s.openJudges(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer j.close()
+		s.take = func(ctx context.Context, i int) error { return s.judge(ctx, j, i) }
+	default:
+		s.take = func(ctx context.Context, i int) error { return s.joinFile(ctx, s.pairs, i) }
 	}
-	c, err := s.openChecks(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer c.close()
-	return s.join(ctx, c, block.Bytes()[windowRow*s.l.window:])
+	return s.join(ctx)
 }
 
 // join goes through the windows from the last to the first, and writes the
 // answer.
-func (s *solving) join(ctx context.Context, c *checks, sketches []byte) (*dedup.Kept, error) {
+func (s *solving) join(ctx context.Context) (*dedup.Kept, error) {
 	out, err := s.c.Scratch.Create(ctx, bitsName, s.c.Share, bitsBuffer)
 	if err != nil {
 		return nil, err
@@ -142,7 +153,7 @@ func (s *solving) join(ctx context.Context, c *checks, sketches []byte) (*dedup.
 	shown := &examples{most: min(s.c.Examples, mostExamples)}
 	for i := s.l.windows - 1; i >= 0; i-- {
 		if !s.l.direct {
-			if err := s.window(ctx, i, c, sketches); err != nil {
+			if err := s.window(ctx, i); err != nil {
 				return nil, err
 			}
 		}
@@ -162,16 +173,10 @@ func (s *solving) join(ctx context.Context, c *checks, sketches []byte) (*dedup.
 }
 
 // window joins all that belongs together in a window.
-func (s *solving) window(ctx context.Context, i int, c *checks, sketches []byte) error {
+func (s *solving) window(ctx context.Context, i int) error {
 	lo := int64(i) * s.l.window
 	s.win.reset(uint64(lo), uint64(min(s.l.window, s.rows-lo)))
-	var err error
-	if c != nil {
-		err = s.check(ctx, c, i, sketches)
-	} else {
-		err = s.joinFile(ctx, s.pairs, i)
-	}
-	if err != nil {
+	if err := s.take(ctx, i); err != nil {
 		return err
 	}
 	if err := s.links.flush(ctx, i); err != nil {

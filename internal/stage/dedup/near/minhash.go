@@ -50,6 +50,7 @@ type Signer struct {
 	left   int            // places that are empty
 	last   int            // no place has an n-gram of a later round, once none is empty
 	held   [gramsHeld]uint64
+	visit  func(grams []uint64) // sees all n-grams of a text on the way; nil: nobody does
 }
 
 // NewSigner makes signatures that can be compared with those of every other
@@ -154,6 +155,9 @@ func (s *Signer) throw() {
 	s.grams = s.held[:0]
 	if len(grams) == 0 {
 		return
+	}
+	if s.visit != nil {
+		s.visit(grams)
 	}
 	for i := 0; i < throws && i <= s.last; i++ {
 		filled := round(&s.places, grams, uint64(i)<<32, s.mul[i], s.add[i])

@@ -19,6 +19,7 @@ type layout struct {
 
 	checkers int // threads that check pairs
 	chunk    int // bytes of pairs that each of them sorts
+	arena    int // bytes of n-grams that each of them compares others with, with an exact check
 }
 
 const (
@@ -31,6 +32,7 @@ const (
 	checkBuffer = 64 << 10
 	leastChunk  = 64 << 10
 	mostChunk   = 16 << 20
+	mostArena   = 64 << 20
 	mostPairs   = 32 << 20
 	// answers is what the files of bits take.
 	answers = 256 << 10
@@ -38,10 +40,10 @@ const (
 
 // Least is the least share for so many rows, with an eighth more at most, so
 // that a run can be refused before it begins.
-func Least(rows int64, check bool, threads int) int64 {
+func Least(rows int64, o Options, threads int) int64 {
 	need := int64(Floor)
 	for {
-		if _, ok := divide(need, rows, 0, max(threads, 1), check); ok {
+		if _, ok := divide(need, rows, 0, max(threads, 1), o); ok {
 			return need
 		}
 		need += need / 8
@@ -55,9 +57,9 @@ func (s *Set) plan() (layout, error) {
 		most = max(most, s.keys.entries(p))
 	}
 	limit := s.c.Share.Limit()
-	l, ok := divide(limit, s.rows, most, s.c.Threads, s.c.Check)
+	l, ok := divide(limit, s.rows, most, s.c.Threads, s.c.Options)
 	if !ok {
-		need := Least(s.rows, s.c.Check, s.c.Threads)
+		need := Least(s.rows, s.c.Options, s.c.Threads)
 		return l, fmt.Errorf("%d rows: %w", s.rows, &mem.TooSmallError{Share: "dedup", Need: need, Limit: limit})
 	}
 	return l, nil
@@ -66,11 +68,11 @@ func (s *Set) plan() (layout, error) {
 // divide finds a layout for rows of which a partition has most; false: so many
 // windows would be needed that their files cannot be kept account of. Where all
 // rows find room beside the tables, pairs never go to disk.
-func divide(limit, rows, most int64, threads int, check bool) (l layout, ok bool) {
+func divide(limit, rows, most int64, threads int, o Options) (l layout, ok bool) {
 	limit -= accounts
 	l.window = (rows + 63) &^ 63
 	l.windows = 1
-	if whole := int64(mem.BlockSize(int(min(4*l.window, limit)))); !check && 4*l.window < limit && whole <= limit/2 {
+	if whole := int64(mem.BlockSize(int(min(4*l.window, limit)))); !o.checks() && 4*l.window < limit && whole <= limit/2 {
 		l.direct = true
 		l.solvers(limit-whole, most, threads)
 		return l, true
@@ -80,11 +82,16 @@ func divide(limit, rows, most int64, threads int, check bool) (l layout, ok bool
 	l.solvers(limit-files-pairs, most, threads)
 
 	row, checking := int64(windowRow), int64(0)
-	if check {
+	switch {
+	case o.Check:
 		row += sketchBytes
 		l.checkers = int(min(int64(threads), max(limit/4/(leastChunk+checkBuffer), 1)))
-		l.chunk = int(min(max(limit/8/int64(l.checkers), leastChunk), mostChunk)) &^ 4095
+		l.chunk = share(limit/8, l.checkers, mostChunk)
 		checking = int64(l.checkers) * int64(l.chunk+checkBuffer) / 16 * 17
+	case o.Exact:
+		l.checkers = int(min(int64(threads), max(limit/4/int64(judgeBytes(leastChunk, leastChunk)), 1)))
+		l.chunk, l.arena = share(limit/16, l.checkers, mostChunk), share(limit/8, l.checkers, mostArena)
+		checking = int64(l.checkers) * int64(judgeBytes(l.chunk, l.arena)) / 16 * 17
 	}
 	room := (limit - files - pairs - checking - answers) / 17 * 16
 	l.window = min(room/row, 1<<windowBits) &^ 63
@@ -96,6 +103,11 @@ func divide(limit, rows, most int64, threads int, check bool) (l layout, ok bool
 	l.window = (each + 63) &^ 63
 	l.region = int(pairs/17*16) / max(l.windows, 1)
 	return l, true
+}
+
+// share is what one of several has of memory: pages, within bounds.
+func share(memory int64, among int, most int64) int {
+	return int(min(max(memory/int64(among), leastChunk), most)) &^ 4095
 }
 
 // solvers divides memory between the threads that look for pairs. The fewer

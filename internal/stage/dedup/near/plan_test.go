@@ -14,9 +14,9 @@ func TestNoLayoutNeedsMoreThanItsShare(t *testing.T) {
 	for range 20000 {
 		limit := Floor << rng.IntN(12) * (64 + rng.Int64N(64)) / 64
 		rows := rng.Int64N(1 << (rng.IntN(36) + 1))
-		threads, check := 1+rng.IntN(64), rng.IntN(2) == 0
+		threads, o := 1+rng.IntN(64), []Options{{}, {Check: true}, {Exact: true}}[rng.IntN(3)]
 		most := rows * 13 / parts * rng.Int64N(3)
-		l, ok := divide(limit, rows, most, threads, check)
+		l, ok := divide(limit, rows, most, threads, o)
 		if !ok {
 			refused++
 			continue
@@ -28,16 +28,19 @@ func TestNoLayoutNeedsMoreThanItsShare(t *testing.T) {
 			find += block(4 * l.window)
 			join += block(4 * l.window)
 		} else {
-			row := int64(windowRow)
-			if check {
-				row += sketchBytes
+			row, each := int64(windowRow), int64(0)
+			switch {
+			case o.Check:
+				row, each = row+sketchBytes, block(int64(l.chunk+checkBuffer))
+			case o.Exact:
+				each = block(int64(judgeBytes(l.chunk, l.arena)))
 			}
 			fans := int64(l.windows)*2*fanAccount + block(int64(l.region*l.windows))
 			find += fans
-			join += fans + block(row*l.window) + int64(l.checkers)*block(int64(l.chunk+checkBuffer))
+			join += fans + block(row*l.window) + int64(l.checkers)*each
 		}
 		if find > limit || join > limit || l.table < 256*slotBytes || l.window*int64(l.windows) < rows || l.window > 1<<windowBits && !l.direct {
-			t.Fatalf("%d rows, %d threads, check %v: %d and %d of %d bytes: %+v", rows, threads, check, find, join, limit, l)
+			t.Fatalf("%d rows, %d threads, %+v: %d and %d of %d bytes: %+v", rows, threads, o, find, join, limit, l)
 		}
 	}
 	if refused > 10000 {
@@ -48,12 +51,15 @@ func TestNoLayoutNeedsMoreThanItsShare(t *testing.T) {
 // TestLeastShareGrowsSlowly has the figures of Floor's comment.
 func TestLeastShareGrowsSlowly(t *testing.T) {
 	for _, c := range []struct {
-		rows  int64
-		check bool
-		mib   int64
-	}{{0, true, 4}, {130e6, false, 4}, {14e6, true, 4}, {1e9, false, 11}, {1e9, true, 30}, {mostRows, true, 300}} {
-		if got := Least(c.rows, c.check, 2); got > c.mib<<20 {
-			t.Errorf("%d rows, check %v: %d KiB", c.rows, c.check, got>>10)
+		rows int64
+		o    Options
+		mib  int64
+	}{
+		{0, Options{Check: true}, 4}, {130e6, Options{}, 4}, {14e6, Options{Check: true}, 4}, {64e6, Options{Exact: true}, 4},
+		{1e9, Options{}, 11}, {1e9, Options{Check: true}, 30}, {1e9, Options{Exact: true}, 15}, {mostRows, Options{Check: true}, 300},
+	} {
+		if got := Least(c.rows, c.o, 2); got > c.mib<<20 {
+			t.Errorf("%d rows, %+v: %d KiB", c.rows, c.o, got>>10)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package near
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/mem"
@@ -10,9 +11,9 @@ import (
 )
 
 // Floor is the least share of a Set. It does for 130 million rows, with a check
-// for 14 million. The share that is needed grows with the square root of the rows:
-// a billion of them need 11 MiB, with a check 29 MiB. See
-// Least; a share that turns out to be too small is an error of Finish.
+// for 14 million, with an exact one for 64 million. The share that is needed grows
+// with the square root of the rows: a billion of them need 11 MiB, with a check 29
+// MiB, with an exact one 15 MiB. Keepers take theirs beside it. See Least; a share that turns out to be too small is an error of Finish.
 const Floor = 4 << 20
 
 const (
@@ -37,7 +38,14 @@ type Options struct {
 	// Check compares the signatures of rows that have a band in common, and takes
 	// those for different that agree less than a standard deviation below the threshold.
 	Check bool `json:"check,omitempty"`
+	// Exact compares the n-grams of rows that have a band in common, which a
+	// Keeper has kept, and takes those for different whose similarity is below the
+	// threshold. It is instead of Check.
+	Exact bool `json:"exact,omitempty"`
 }
+
+// checks says that rows with a band in common are looked at once more.
+func (o Options) checks() bool { return o.Check || o.Exact }
 
 // Config is what a Set works with.
 type Config struct {
@@ -58,6 +66,9 @@ type Set struct {
 	lease    *mem.Lease
 	keys     *fan          // rows by the hashes of their bands
 	sketches *spill.Writer // of all rows in order; nil: without a check
+	places   *spill.Writer // of all rows in order; nil: not exact
+	keeping  sync.Mutex    // for sets
+	sets     *spill.Writer // n-grams, of a row together; nil: not exact
 	hashes   []uint64      // of a row
 	rows     int64
 	err      error // of a call that left the Set unusable
@@ -69,13 +80,31 @@ func Open(ctx context.Context, c Config) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
+	create := func(name string) (*spill.Writer, error) { return c.Scratch.Create(ctx, name, c.Share, sketchBuffer) }
 	if c.Check {
-		if s.sketches, err = c.Scratch.Create(ctx, sketchesName, c.Share, sketchBuffer); err != nil {
-			s.Close()
-			return nil, fmt.Errorf("dedup: %w", err)
+		s.sketches, err = create(sketchesName)
+	}
+	if c.Exact {
+		if s.places, err = create(placesName); err == nil {
+			s.sets, err = create(setsName)
 		}
 	}
+	if err != nil {
+		s.Close()
+		return nil, fmt.Errorf("dedup: %w", err)
+	}
 	return s, nil
+}
+
+// writers are the files that have something of every row, with the names of all.
+func (s *Set) writers() map[string]*spill.Writer {
+	all := make(map[string]*spill.Writer)
+	for name, w := range map[string]*spill.Writer{sketchesName: s.sketches, placesName: s.places, setsName: s.sets} {
+		if w != nil {
+			all[name] = w
+		}
+	}
+	return all
 }
 
 // open is all but the sketches.
@@ -83,7 +112,10 @@ func open(ctx context.Context, c Config) (*Set, error) {
 	if c.Share.Limit() < Floor {
 		return nil, fmt.Errorf("dedup: %w", &mem.TooSmallError{Share: "dedup", Need: Floor, Limit: c.Share.Limit()})
 	}
-	bands, err := BandsFor(c.Threshold, c.Check)
+	if c.Check && c.Exact {
+		return nil, format.Error(format.ErrUsage, "dedup: near: pairs are checked by signatures or exactly, not both")
+	}
+	bands, err := BandsFor(c.Threshold, c.checks())
 	if err != nil {
 		return nil, err
 	}
@@ -106,31 +138,43 @@ func (s *Set) Bands() Bands { return s.bands }
 // Scratch is the most scratch space that rows need, in bytes: 12 a band and,
 // while it is solved, 8 more; with a check 16 more, and 64 a row. With a
 // threshold of 0.8 that is 181 bytes a row without a check and 429 with one. Rows
-// that have nothing in common with others need 109 and 221.
-func Scratch(rows int64, o Options) (int64, error) {
-	b, err := BandsFor(o.Threshold, o.Check)
+// that have nothing in common with others need 109 and 221. An exact check needs 12
+// a row instead of 64, and 8 an n-gram: of words, 6 bytes of text are reckoned for
+// each, which is an estimate.
+func Scratch(rows, text int64, o Options) (int64, error) {
+	b, err := BandsFor(o.Threshold, o.checks())
 	if err != nil {
 		return 0, err
 	}
 	each := int64(b.Count) * (keyBytes + pairBytes)
-	if o.Check {
+	sets := int64(0)
+	switch {
+	case o.Check:
 		each += int64(b.Count)*pairBytes + sketchBytes
+	case o.Exact && o.Gram.Bytes:
+		each, sets = each+int64(b.Count)*pairBytes+placeBytes, text*gramBytes
+	case o.Exact:
+		each, sets = each+int64(b.Count)*pairBytes+placeBytes, text/6*gramBytes
 	}
-	return rows*each + rows/4 + 4096*(2*parts+2), nil
+	return rows*each + sets + rows/4 + 4096*(2*parts+3), nil
 }
 
-// Add takes the signatures of the next rows.
-func (s *Set) Add(ctx context.Context, signatures []Signature) error {
+// Add takes the signatures of the next rows, and where a Keeper has put their
+// n-grams; nil without Exact. No Keeper is at work meanwhile.
+func (s *Set) Add(ctx context.Context, signatures []Signature, places []Place) error {
 	if s.err != nil {
 		return s.err
 	}
-	if err := s.add(ctx, signatures); err != nil {
+	if s.c.Exact && len(places) != len(signatures) {
+		return fmt.Errorf("dedup: a bug in weir, please report it: %d rows, n-grams of %d", len(signatures), len(places))
+	}
+	if err := s.add(ctx, signatures, places); err != nil {
 		s.err = fmt.Errorf("dedup: %w", err)
 	}
 	return s.err
 }
 
-func (s *Set) add(ctx context.Context, signatures []Signature) error {
+func (s *Set) add(ctx context.Context, signatures []Signature, places []Place) error {
 	if s.rows+int64(len(signatures)) > mostRows {
 		return format.Error(format.ErrUsage, "near duplicates are looked for in %d rows at most", int64(mostRows))
 	}
@@ -149,6 +193,13 @@ func (s *Set) add(ctx context.Context, signatures []Signature) error {
 				return err
 			}
 		}
+		if s.places != nil {
+			var b [placeBytes]byte
+			places[i].put(b[:])
+			if _, err := s.places.Write(b[:]); err != nil {
+				return err
+			}
+		}
 		s.rows++
 	}
 	return nil
@@ -157,8 +208,8 @@ func (s *Set) add(ctx context.Context, signatures []Signature) error {
 // Close gives all memory back. Files stay, for Resume.
 func (s *Set) Close() {
 	s.keys.free()
-	if s.sketches != nil {
-		s.sketches.Discard()
+	for _, w := range s.writers() {
+		w.Discard()
 	}
 	s.lease.Release()
 	if s.err == nil {
@@ -173,11 +224,10 @@ func (s *Set) Remove() error {
 			return fmt.Errorf("dedup: %w", err)
 		}
 	}
-	if s.sketches == nil {
-		return nil
-	}
-	if err := s.c.Scratch.Remove(sketchesName); err != nil {
-		return fmt.Errorf("dedup: %w", err)
+	for name := range s.writers() {
+		if err := s.c.Scratch.Remove(name); err != nil {
+			return fmt.Errorf("dedup: %w", err)
+		}
 	}
 	return nil
 }

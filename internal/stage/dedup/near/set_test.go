@@ -63,7 +63,21 @@ func planted(shape string, n int, seed uint64) []Signature {
 
 // groups is the answer by maps: of each row, the first of its group.
 func groups(all []Signature, o Options) []int {
-	b, _ := BandsFor(o.Threshold, o.Check)
+	return groupsOf(all, o, func(i, j int) bool {
+		same := 0
+		for p := range all[i] {
+			if all[i][p]%16 == all[j][p]%16 {
+				same++
+			}
+		}
+		return !o.Check || same >= leastEqual(o.Threshold)
+	})
+}
+
+// groupsOf is groups where rows that have a band in common belong together if they
+// are alike.
+func groupsOf(all []Signature, o Options, alike func(i, j int) bool) []int {
+	b, _ := BandsFor(o.Threshold, o.checks())
 	parent := make([]int, len(all))
 	for i := range parent {
 		parent[i] = i
@@ -75,13 +89,7 @@ func groups(all []Signature, o Options) []int {
 		return i
 	}
 	link := func(i, j int) {
-		same := 0
-		for p := range all[i] {
-			if all[i][p]%16 == all[j][p]%16 {
-				same++
-			}
-		}
-		if !o.Check || same >= leastEqual(o.Threshold) {
+		if alike(i, j) {
 			x, y := root(i), root(j)
 			parent[max(x, y)] = min(x, y)
 		}
@@ -111,7 +119,7 @@ func add(t *testing.T, s *Set, all []Signature, rng *rand.Rand) {
 	t.Helper()
 	for len(all) > 0 {
 		n := min(len(all), 1+rng.IntN([]int{3, 1000, 5000}[rng.IntN(3)]))
-		if err := s.Add(t.Context(), all[:n]); err != nil {
+		if err := s.Add(t.Context(), all[:n], nil); err != nil {
 			t.Fatal(err)
 		}
 		all = all[n:]

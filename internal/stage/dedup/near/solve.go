@@ -20,6 +20,8 @@ type solving struct {
 	win   window
 	pairs *fan // of each window: rows that have a band in common; nil: they are joined at once
 	links *fan // of each window: rows that belong together
+	// take joins the pairs of a window that is not the only one.
+	take func(ctx context.Context, window int) error
 }
 
 // solver is what a thread needs to look for pairs.
@@ -129,7 +131,7 @@ func (s *solving) look(ctx context.Context, w *solver, keys []byte, lo, hi uint6
 			w.n += 2
 			// The first row of a hash can be one that has nothing but this in
 			// common with the others, who would be told apart with it.
-			if s.c.Check && last != first {
+			if s.c.checks() && last != first {
 				w.held[w.n], w.held[w.n+1] = row, last
 				w.n += 2
 			}

@@ -11,3 +11,9 @@ func viewOf[T uint32 | uint64 | [2]uint64](b []byte) []T {
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), n)
 }
+
+// bytesOf sees numbers as the bytes they have in memory: files of a set are read
+// on the machine that wrote them.
+func bytesOf(v []uint64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 8*len(v))
+}

@@ -1,4 +1,4 @@
-package prepare
+package arrays
 
 import (
 	"context"
@@ -12,69 +12,9 @@ import (
 	"github.com/weir-data/weir/internal/mem"
 	"github.com/weir-data/weir/internal/run"
 	"github.com/weir-data/weir/internal/run/parts"
-	"github.com/weir-data/weir/internal/stage/scale"
 	"github.com/weir-data/weir/internal/store"
 	"github.com/weir-data/weir/internal/stream"
 )
-
-// sheet is one array of any split.
-type sheet struct {
-	letter  string // of its name
-	columns []string
-	typ     arrow.FixedWidthDataType // float32, float64 or int64
-	matrix  bool                     // of two dimensions
-}
-
-// sheets are the arrays of every split: X, and y where there is a label.
-func (w *work) sheets(out *arrow.Schema, p *scale.Params) []*sheet {
-	x := &sheet{letter: "X", columns: w.features(out, p), typ: arrow.PrimitiveTypes.Float64.(arrow.FixedWidthDataType), matrix: true}
-	if w.Scale.Dtype == "float32" {
-		x.typ = arrow.PrimitiveTypes.Float32.(arrow.FixedWidthDataType)
-	}
-	label, ok := out.FieldsByName(w.Scale.Label)
-	if !ok {
-		return []*sheet{x}
-	}
-	y := &sheet{letter: "y", columns: []string{w.Scale.Label}, typ: arrow.PrimitiveTypes.Int64.(arrow.FixedWidthDataType)}
-	switch label[0].Type.ID() {
-	case arrow.FLOAT64:
-		y.typ = arrow.PrimitiveTypes.Float64.(arrow.FixedWidthDataType)
-	case arrow.FLOAT32, arrow.FLOAT16:
-		y.typ = arrow.PrimitiveTypes.Float32.(arrow.FixedWidthDataType)
-	}
-	return []*sheet{x, y}
-}
-
-// row is the bytes of a row.
-func (s *sheet) row() int { return len(s.columns) * s.typ.Bytes() }
-
-func (s *sheet) shape(rows int64) []int64 {
-	if s.matrix {
-		return []int64{rows, int64(len(s.columns))}
-	}
-	return []int64{rows}
-}
-
-// describe is what the manifest says of a sheet's file.
-func (s *sheet) describe(p dataset.Part) dataset.Array {
-	return dataset.Array{Part: p, Shape: s.shape(p.Rows), Dtype: s.typ.Name(), Columns: append([]string{}, s.columns...)}
-}
-
-// tabled is a table of some T.
-type tabled interface {
-	take(rec arrow.RecordBatch, at []int)
-	rows(dst []byte, from, n int)
-}
-
-func (s *sheet) table() tabled {
-	switch s.typ.ID() {
-	case arrow.FLOAT32:
-		return &table[float32]{cast: arrow.Float32Traits.CastFromBytes}
-	case arrow.FLOAT64:
-		return &table[float64]{cast: arrow.Float64Traits.CastFromBytes}
-	}
-	return &table[int64]{cast: arrow.Int64Traits.CastFromBytes}
-}
 
 // A turn is the rows that are put together, of all sheets, and then written
 // while the next are put together; bytes of its memory.
@@ -85,46 +25,48 @@ const (
 )
 
 // rowOf is the bytes of a row in all sheets.
-func rowOf(sheets []*sheet) (n int) {
+func rowOf(sheets []*Sheet) (n int) {
 	for _, s := range sheets {
 		n += s.row()
 	}
 	return n
 }
 
-// stackMemory is what the arrays of one split need: the least, the most, and
-// the turn that goes with the least.
-func (w *work) stackMemory(sheets []*sheet) (least, most int64, turn int) {
-	out, mostOut := store.WriteCost(w.Out)
-	outs := int64(len(sheets)) * out
+// needs is what the arrays of one split need: the least, the most, and the turn
+// that goes with the least.
+func needs(out string, sheets []*Sheet) (least, most int64, turn int) {
+	cost, mostCost := store.WriteCost(out)
+	outs := int64(len(sheets)) * cost
 	turn = max(leastTurn, rowOf(sheets)+turnAlign*len(sheets))
 	least = 2*int64(mem.BlockSize(turn)) + outs
-	most = 2*int64(mem.BlockSize(max(turn, mostTurn))) + outs + mostOut - out
+	most = 2*int64(mem.BlockSize(max(turn, mostTurn))) + outs + mostCost - cost
 	return least, most, turn
 }
 
-// arraysLeast is about what the third pass needs, reading included; 0: there is
-// none. Out is the schema of the parts.
-func (w *work) arraysLeast(out *arrow.Schema) int64 {
-	if !w.Npy {
-		return 0
-	}
-	sheets := w.sheets(out, &scale.Params{})
-	least, _, _ := w.stackMemory(sheets)
+// Memory is what the arrays of one split cannot do without beside reading, and
+// what makes them faster.
+func Memory(out string, sheets []*Sheet) (least, most int64) {
+	least, most, _ = needs(out, sheets)
+	return least, most
+}
+
+// Least is about what writing sheets below out needs, with the reading of parts
+// that have row groups of so many bytes.
+func Least(out string, sheets []*Sheet, group int64) int64 {
+	least, _, _ := needs(out, sheets)
 	columns, row := int64(0), int64(rowOf(sheets))
 	for _, s := range sheets {
-		columns += int64(len(s.columns))
+		columns += int64(len(s.Columns))
 	}
-	group := w.groupSizes()[0]
 	// A row group that is held as it is stored and as it is, what each column
 	// is rounded up by, and three batches of 256 rows.
 	return least + group*9/4 + columns*(16<<10) + 3*max(512<<10, min(320*row, 16<<20), 2*row)
 }
 
-// stackTarget prepares the arrays of a split, which end with done. In is the
-// schema of its parts; nil: there are none.
-func (w *work) stackTarget(in *arrow.Schema, split dataset.Split, sheets []*sheet, done func([]dataset.Part) error) run.Prepared {
-	least, most, turn := w.stackMemory(sheets)
+// target prepares the arrays of a split, which end with done. In is the schema
+// of its parts; nil: there are none.
+func (p *Pass) target(in *arrow.Schema, split dataset.Split, done func([]dataset.Part) error) run.Prepared {
+	least, most, turn := needs(p.Out, p.Sheets)
 	open := func(ctx context.Context, share *mem.Budget) (run.Sink, error) {
 		s := &stacking{ctx: ctx, split: split, done: done}
 		spare := share.Limit() - least
@@ -133,7 +75,7 @@ func (w *work) stackTarget(in *arrow.Schema, split dataset.Split, sheets []*shee
 				turn = n
 			}
 		}
-		if err := s.open(w, share, in, sheets, turn); err != nil {
+		if err := s.open(p, share, in, turn); err != nil {
 			s.Abort()
 			return nil, err
 		}
@@ -158,7 +100,7 @@ type stacking struct {
 
 // stacked is one array being written.
 type stacked struct {
-	*sheet
+	*Sheet
 	*parts.File // nil: not begun
 	name        string
 	share       *mem.Budget
@@ -167,20 +109,21 @@ type stacked struct {
 	from        int   // its place in a turn
 }
 
-func (s *stacking) open(w *work, share *mem.Budget, in *arrow.Schema, sheets []*sheet, turn int) error {
+func (s *stacking) open(p *Pass, share *mem.Budget, in *arrow.Schema, turn int) error {
+	sheets := p.Sheets
 	s.room = max(1, (turn-turnAlign*len(sheets))/max(1, rowOf(sheets)))
 	for i := range s.turns {
 		var ok bool
 		if s.turns[i], ok = share.TryMap(turn); !ok {
-			return tooSmall("rows of an array", 2*int64(mem.BlockSize(turn)), share.Limit())
+			return &mem.TooSmallError{Share: "rows of an array", Need: 2 * int64(mem.BlockSize(turn)), Limit: share.Limit()}
 		}
 	}
-	least, _ := store.WriteCost(w.Out)
+	least, _ := store.WriteCost(p.Out)
 	from := 0
 	for i, sh := range sheets {
-		f := &stacked{sheet: sh, name: arrayName(sh.letter, s.split.Name), table: sh.table(), from: from}
+		f := &stacked{Sheet: sh, name: sh.Name(s.split.Name), table: sh.table(), from: from}
 		from += (s.room*sh.row() + turnAlign - 1) &^ (turnAlign - 1)
-		for _, name := range sh.columns {
+		for _, name := range sh.Columns {
 			if in != nil {
 				f.at = append(f.at, in.FieldIndices(name)[0])
 			}
@@ -191,10 +134,10 @@ func (s *stacking) open(w *work, share *mem.Budget, in *arrow.Schema, sheets []*
 			return err
 		}
 		s.files = append(s.files, f)
-		if f.File, err = parts.Create(s.ctx, w.Store, strings.TrimRight(w.Out, "/")+"/", f.name, f.share); err != nil {
+		if f.File, err = parts.Create(s.ctx, p.Store, strings.TrimRight(p.Out, "/")+"/", f.name, f.share); err != nil {
 			return err
 		}
-		if _, err := f.Write(npy.Header(sh.typ, sh.shape(s.split.Rows)...)); err != nil {
+		if _, err := f.Write(npy.Header(sh.Type, sh.shape(s.split.Rows)...)); err != nil {
 			return err
 		}
 	}
@@ -209,10 +152,11 @@ func (s *stacking) Write(b *stream.Batch) error {
 	}
 	for _, f := range s.files {
 		f.table.take(b.Record, f.at)
-		if !f.matrix {
-			if i, why := badLabel(b.Record.Column(f.at[0])); why != "" {
-				return format.Error(format.ErrData, "%s: row %d is %s", f.name, s.taken-int64(n-i), why)
-			}
+		if len(f.at) == 0 {
+			continue
+		}
+		if i, why := f.misfit(b.Record.Column(f.at[0])); why != "" {
+			return format.Error(format.ErrData, "%s: row %d is %s", f.name, s.taken-int64(n-i), why)
 		}
 	}
 	for from := 0; from < n; {
