@@ -116,6 +116,23 @@ def test_duplicates_are_found_inside_the_memory(sources: Path, tmp_path: Path, l
 
 
 @linux
+@pytest.mark.parametrize("how", [[], ["--check"], ["--exact"]], ids=["bands", "check", "exact"])
+@pytest.mark.parametrize("limit", LIMITS)
+def test_near_duplicates_are_found_inside_the_memory(sources: Path, tmp_path: Path, limit: int, how: list[str]) -> None:
+    """Every text is there several times, and once with a word more."""
+    file, more = sources / "texts.parquet", tmp_path / "more.parquet"
+    texts = pq.read_table(file)["text"].to_pylist()
+    pq.write_table(pa.table({"text": [f"{text} more" for text in texts]}), more)
+    source = links(tmp_path / "raw", file, 3)
+    (source / "part-9.parquet").symlink_to(more)
+    args = ["dedup", str(source), "-o", f"{tmp_path}/out/", "--near", "0.8", "--ngram", "5", *how]
+    holds(args, limit * MIB, file)
+    kept = rows_of(tmp_path / "out")["text"].to_pylist()
+    assert kept == texts
+    assert not (tmp_path / "out.scratch").exists()
+
+
+@linux
 @pytest.mark.parametrize(("limit", "times"), zip(LIMITS, (1, 2, 6), strict=True))
 def test_more_than_the_memory_is_shuffled_inside_it(sources: Path, tmp_path: Path, limit: int, times: int) -> None:
     file = sources / "wide.parquet"

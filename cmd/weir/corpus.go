@@ -29,7 +29,7 @@ func (f *corpusFlags) add(a *app, c *cobra.Command) {
 	fl.StringVarP(&f.output, "output", "o", "", "directory or s3:// prefix to write to")
 	fl.StringVar(&f.format, "to", "", "write parquet, arrow or mds (default parquet)")
 	fl.StringVar(&f.codec, "codec", "", "of the parts: none, snappy, gzip, brotli, lz4 or zstd (default snappy; mds: none)")
-	fl.StringVar(&f.rowGroup, "row-group", "", "row groups of this size in memory (default a 16th of --memory, 1MiB to 16MiB)")
+	fl.StringVar(&f.rowGroup, "row-group", "", "row groups of this size in memory (default a 16th of --memory, a 32nd below 128MiB; 1MiB to 16MiB)")
 	fl.StringVar(&f.partSize, "part-size", "", "rows of this size in memory make a part (default 256MiB; of mds 64MiB, or an 8th of --memory)")
 	fl.StringVar(&f.scratch, "scratch", "", "directory for what does not fit in memory (default DIR.scratch beside the output)")
 	fl.StringVar(&f.scratchCodec, "scratch-codec", "", "of rows in scratch files: auto, none or zstd (default auto: zstd where they would not find room)")

@@ -71,11 +71,19 @@ func (w *work) chapterSize() int64 {
 	return partsOfChapter * w.partSize()
 }
 
+// littleMemory is one where row groups of a 16th leave texts no room beside
+// scratch files: 64 MiB then do not do.
+const littleMemory = 128 << 20
+
 // groupSize is the bytes of a row group. It does not change in the middle of a run.
 func (w *work) groupSize() int64 {
 	if w.state.Group == 0 {
 		if w.state.Group = w.Config.Write.RowGroup; w.state.Group == 0 {
-			w.state.Group = max(parts.LeastGroup, min(w.Run.Memory/16, parts.MostGroup))
+			share := w.Run.Memory / 16
+			if w.Run.Memory < littleMemory {
+				share /= 2
+			}
+			w.state.Group = max(parts.LeastGroup, min(share, parts.MostGroup))
 		}
 	}
 	return w.state.Group
