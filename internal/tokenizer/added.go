@@ -119,7 +119,9 @@ func (a *added) each(in *trie, text []byte, part func(text []byte, at int), toke
 		if done < begin {
 			part(text[done:begin], done)
 		}
-		token(t.id, begin)
+		if begin < end { // else the one before it has taken all of it for white space
+			token(t.id, begin)
+		}
 		done = end
 	}
 	if done < len(text) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/weir-data/weir/internal/format/mend"
 	"github.com/weir-data/weir/internal/tokenizer/bpe"
+	"github.com/weir-data/weir/internal/tokenizer/normal"
 	"github.com/weir-data/weir/internal/tokenizer/split"
 )
 
@@ -31,7 +32,7 @@ type Encoder struct {
 	normal  []byte // a part of it, normalized
 
 	ids   []uint32 // of the call under way
-	first bool     // the part under way begins the text
+	lead  int      // bytes of the part under way that count as the beginning of the text
 	piece func(p []byte)
 	spans *spans // of EncodeSpans; nil: not asked for
 }
@@ -98,11 +99,17 @@ func (e *Encoder) token(id uint32, at int) {
 // the whole: it is normalized and looked through once more.
 func (e *Encoder) part(text []byte, at int) {
 	t := e.t
-	e.first = at == 0
+	e.lead = 0
+	if at == 0 {
+		e.lead = 1
+	}
 	e.spans.begin(at, nil, nil)
 	if t.normalizer != nil && !t.normalizer.Unchanged(text) {
 		e.normal = t.normalizer.Normalize(e.normal[:0], text)
 		e.spans.begin(at, text, e.normal)
+		if at == 0 && t.splitter.AsksLead() {
+			e.lead = normal.Lead(t.normalizer, text)
+		}
 		text = e.normal[:len(e.normal):len(e.normal)]
 	}
 	if t.added.normalized.empty() {
@@ -130,5 +137,5 @@ func (e *Encoder) split(text []byte, at int) {
 		e.ids = ids
 		return
 	}
-	e.t.splitter.Split(text, e.first && at == 0, &e.scratch, e.piece)
+	e.t.splitter.Split(text, e.lead-at, &e.scratch, e.piece)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/tokenizer/alphabet"
 	"github.com/weir-data/weir/internal/tokenizer/bpe"
 	"github.com/weir-data/weir/internal/tokenizer/document"
 	"github.com/weir-data/weir/internal/tokenizer/unigram"
@@ -45,11 +46,30 @@ func (t *Tokenizer) parseModel(spec document.Value) error {
 
 // newPieces makes an encoder of a model without merges.
 func (t *Tokenizer) newPieces() pieces {
+	var made pieces
 	switch m := t.model.(type) {
 	case *unigram.Model:
-		return m.NewEncoder()
+		made = m.NewEncoder()
 	case *wordpiece.Model:
-		return m.NewEncoder()
+		made = m.NewEncoder()
+	default:
+		panic("a model without an encoder")
 	}
-	panic("a model without an encoder")
+	if t.splitter.ByteLevel() {
+		return &spelled{pieces: made, table: t.table}
+	}
+	return made
+}
+
+// spelled gives a model that knows nothing of bytes the characters that stand
+// for them. It holds the longest piece.
+type spelled struct {
+	pieces
+	table *alphabet.Table
+	text  []byte
+}
+
+func (s *spelled) Encode(piece []byte, ids []uint32) []uint32 {
+	s.text = s.table.AppendText(s.text[:0], piece)
+	return s.pieces.Encode(s.text, ids)
 }

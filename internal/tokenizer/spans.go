@@ -157,7 +157,7 @@ func (s *spans) cut(total, from, to int) {
 // splitSpans does what split does, and notes where tokens begin.
 func (e *Encoder) splitSpans(text []byte, at int) {
 	done := 0
-	e.t.splitter.Split(text, e.first && at == 0, &e.scratch, func(p []byte) {
+	e.t.splitter.Split(text, e.lead-at, &e.scratch, func(p []byte) {
 		if place, ok := placeIn(text, p); ok {
 			done = place
 		}

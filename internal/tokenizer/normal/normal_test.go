@@ -87,7 +87,8 @@ func TestDamagedNormalizersAreDataErrors(t *testing.T) {
 	}
 }
 
-// FuzzNormalize holds that any bytes become something, that valid text stays valid, and that Unchanged tells the truth.
+// FuzzNormalize holds that any bytes become something, that valid text stays valid, that Unchanged tells the truth, and
+// that the beginning of a text is part of it.
 func FuzzNormalize(f *testing.F) {
 	var all []Normalizer
 	for _, g := range readGolden(f) {
@@ -107,6 +108,9 @@ func FuzzNormalize(f *testing.F) {
 			}
 			if n.Unchanged(text) && string(got) != string(text) {
 				t.Fatalf("normalizer %d: %+q is said to be unchanged, and becomes %+q", i, text, got)
+			}
+			if lead := Lead(n, text); utf8.Valid(text) && len(text) < leadWindow && (lead < 0 || lead > len(got)) {
+				t.Fatalf("normalizer %d: %+q becomes %d bytes, of which %d are its beginning", i, text, len(got), lead)
 			}
 		}
 	})

@@ -146,19 +146,25 @@ func (p *precompiled) Normalize(dst, src []byte) []byte {
 
 // replace appends what one cluster becomes.
 func (p *precompiled) replace(dst, chunk []byte) []byte {
+	p.parts(chunk, func(_, text []byte) { dst = append(dst, text...) })
+	return dst
+}
+
+// parts calls f with the parts of one cluster that are looked up by themselves, and what each becomes.
+func (p *precompiled) parts(chunk []byte, f func(part, text []byte)) {
 	if len(chunk) < longestCluster {
 		if text, found := p.lookup(chunk); found {
-			return append(dst, text...)
+			f(chunk, text)
+			return
 		}
 	}
 	for len(chunk) > 0 {
 		_, n := utf8.DecodeRune(chunk)
-		if text, found := p.lookup(chunk[:n]); found {
-			dst = append(dst, text...)
-		} else {
-			dst = append(dst, chunk[:n]...)
+		text, found := p.lookup(chunk[:n])
+		if !found {
+			text = chunk[:n]
 		}
+		f(chunk[:n], text)
 		chunk = chunk[n:]
 	}
-	return dst
 }

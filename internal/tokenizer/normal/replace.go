@@ -44,6 +44,17 @@ func (r replace) Normalize(dst, src []byte) []byte {
 	}
 }
 
+func (r replace) matches(src []byte, match func(from, to int)) {
+	for at := 0; ; {
+		i := bytes.Index(src[at:], r.pattern)
+		if i < 0 {
+			return
+		}
+		match(at+i, at+i+len(r.pattern))
+		at += i + len(r.pattern)
+	}
+}
+
 // replaceRegex puts content in the place of every match of a regular expression.
 type replaceRegex struct {
 	regex   *onig.Regex
@@ -57,24 +68,32 @@ func (r replaceRegex) Unchanged(src []byte) bool {
 	return !found || len(src) == 0
 }
 
-// Normalize leaves an empty text alone, and takes no empty match right behind another match.
 func (r replaceRegex) Normalize(dst, src []byte) []byte {
+	last := 0
+	r.matches(src, func(from, to int) {
+		dst = append(append(dst, src[last:from]...), r.content...)
+		last = to
+	})
+	return append(dst, src[last:]...)
+}
+
+// matches leaves an empty text alone, and takes no empty match right behind another match.
+func (r replaceRegex) matches(src []byte, match func(from, to int)) {
 	var m onig.Memory
-	last, search, matched := 0, 0, -1
+	search, matched := 0, -1
 	for len(src) > 0 && search <= len(src) {
 		from, to, found := r.regex.Find(src, search, &m)
 		if !found {
-			break
+			return
 		}
 		if from == to && to == matched {
 			_, n := utf8.DecodeRune(src[search:])
 			search += max(n, 1)
 			continue
 		}
-		dst = append(append(dst, src[last:from]...), r.content...)
-		last, search, matched = to, to, to
+		match(from, to)
+		search, matched = to, to
 	}
-	return append(dst, src[last:]...)
 }
 
 // detached names the normalizer if it can put content before all of the text, in the place of nothing. It tries texts of

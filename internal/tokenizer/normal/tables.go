@@ -11,6 +11,7 @@ import (
 // lower case are its own answers to every code point (its normalization forms are those of Unicode 9); the values of
 // combining classes are Unicode's, for the code points that the reference reorders; grapheme cluster classes are those
 // of Unicode 17. Go's own tables are of other versions and change with the toolchain, so that ids would, too.
+// tables.py writes it ("make tables").
 //
 // It is deflated varints: lists of ranges (gap, length-1, value) and maps (gap, number of runes, differences), in the
 // order in which load reads them. Hangul syllables and private use follow from their numbers and are left out.

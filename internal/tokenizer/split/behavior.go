@@ -23,7 +23,7 @@ const (
 type merger struct {
 	behavior behavior
 	invert   bool
-	first    bool
+	lead     int
 	text     []byte
 	f        *frame
 
@@ -67,7 +67,7 @@ func (m *merger) close() {
 	}
 }
 
-func (m *merger) emit(from, to int) { m.f.emit(m.text[from:to], m.first && from == 0) }
+func (m *merger) emit(from, to int) { m.f.emit(m.text[from:to], m.lead-from) }
 
 // between tells the merger of the part before a match, and of the match.
 func (m *merger) between(last, from, to int) {
@@ -92,8 +92,8 @@ type regexStage struct {
 	invert   bool
 }
 
-func (d regexStage) split(text []byte, first bool, s *Scratch, f *frame) {
-	m := merger{behavior: d.behavior, invert: d.invert, first: first, text: text, f: f}
+func (d regexStage) split(text []byte, lead int, s *Scratch, f *frame) {
+	m := merger{behavior: d.behavior, invert: d.invert, lead: lead, text: text, f: f}
 	last, search, matched := 0, 0, -1
 	for search <= len(text) {
 		from, to, found := d.regex.Find(text, search, &s.regex)
@@ -119,8 +119,8 @@ type literalStage struct {
 	invert   bool
 }
 
-func (d literalStage) split(text []byte, first bool, _ *Scratch, f *frame) {
-	m := merger{behavior: d.behavior, invert: d.invert, first: first, text: text, f: f}
+func (d literalStage) split(text []byte, lead int, _ *Scratch, f *frame) {
+	m := merger{behavior: d.behavior, invert: d.invert, lead: lead, text: text, f: f}
 	last := 0
 	for {
 		at := bytes.Index(text[last:], d.literal)
@@ -140,8 +140,8 @@ type classStage struct {
 	behavior behavior
 }
 
-func (d classStage) split(text []byte, first bool, _ *Scratch, f *frame) {
-	m := merger{behavior: d.behavior, first: first, text: text, f: f}
+func (d classStage) split(text []byte, lead int, _ *Scratch, f *frame) {
+	m := merger{behavior: d.behavior, lead: lead, text: text, f: f}
 	last := 0
 	for at := 0; at < len(text); {
 		class, size := d.classes.At(text, at)

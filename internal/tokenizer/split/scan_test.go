@@ -63,7 +63,7 @@ func TestScannersAgreeWithTheGeneralEngine(t *testing.T) {
 		scratch, other := &Scratch{}, &Scratch{}
 		for range 1500 {
 			text := hardText(r)
-			got, want := pieces(scanned, text, true, scratch), pieces(general, text, true, other)
+			got, want := pieces(scanned, text, 1, scratch), pieces(general, text, 1, other)
 			if !slices.Equal(got, want) {
 				t.Fatalf("%s: %q\nscanner %q\n engine %q", name, text, got, want)
 			}
@@ -84,7 +84,7 @@ func FuzzScannersAgreeWithTheGeneralEngine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for name, p := range pairs {
-			got, want := pieces(p.scanned, string(text), true, &Scratch{}), pieces(p.general, string(text), true, &Scratch{})
+			got, want := pieces(p.scanned, string(text), 1, &Scratch{}), pieces(p.general, string(text), 1, &Scratch{})
 			if strings.Join(got, "") != string(text) || strings.Join(want, "") != string(text) {
 				t.Fatalf("%s: %q is not covered by %q and %q", name, text, got, want)
 			}
@@ -104,7 +104,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s.Split([]byte(text), true, &Scratch{}, func(p []byte) {
+		s.Split([]byte(text), 1, &Scratch{}, func(p []byte) {
 			if len(p) == 0 {
 				t.Fatalf("%s: %q gives an empty piece", spec, text)
 			}
@@ -134,6 +134,6 @@ func benchmark(b *testing.B, c *chain, text []byte) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		c.Split(text, true, scratch, func([]byte) { count++ })
+		c.Split(text, 1, scratch, func([]byte) { count++ })
 	}
 }

@@ -2,6 +2,7 @@
 package split
 
 import (
+	"slices"
 	"unicode/utf8"
 
 	"github.com/weir-data/weir/internal/tokenizer/split/onig"
@@ -11,11 +12,14 @@ import (
 type Splitter interface {
 	// Split calls piece for every piece of text, in order. No piece is empty. Pieces are parts of text or of memory that
 	// scratch holds, and last until piece returns. Text is valid UTF-8; where it is not, pieces are any, and nothing
-	// breaks. First says that text is the beginning of the whole text, and not what follows an added token.
-	Split(text []byte, first bool, scratch *Scratch, piece func(p []byte))
+	// breaks. Lead is how many bytes of text, at least, count as the beginning of the whole text: none of what follows
+	// an added token, and of text that was normalized all that the first character became.
+	Split(text []byte, lead int, scratch *Scratch, piece func(p []byte))
 	// ByteLevel says that a ByteLevel pre-tokenizer is the last: its pieces are handed out as they are, and the model
 	// has to look their bytes up as the characters that stand for them.
 	ByteLevel() bool
+	// AsksLead says that pieces depend on the lead.
+	AsksLead() bool
 	// Scanner is the scanner that gives the same pieces as Split, where there is one.
 	Scanner() (Scanner, bool)
 }
@@ -32,12 +36,12 @@ type Scratch struct {
 // frame is the place of one stage of a chain: what it writes its text to, and where its pieces go.
 type frame struct {
 	text []byte
-	emit func(p []byte, first bool)
+	emit func(p []byte, lead int)
 }
 
-// stage is one pre-tokenizer. It hands every piece to f.emit, with first set where that begins the whole text.
+// stage is one pre-tokenizer. It hands every piece to f.emit, with what remains of the lead there.
 type stage interface {
-	split(text []byte, first bool, s *Scratch, f *frame)
+	split(text []byte, lead int, s *Scratch, f *frame)
 }
 
 type chain struct {
@@ -47,6 +51,13 @@ type chain struct {
 
 func (c *chain) ByteLevel() bool { return c.byteLevel }
 
+func (c *chain) AsksLead() bool {
+	return slices.ContainsFunc(c.stages, func(s stage) bool {
+		m, is := s.(metaspace)
+		return is && m.prepend == prependFirst
+	})
+}
+
 func (c *chain) Scanner() (Scanner, bool) {
 	if len(c.stages) != 1 {
 		return nil, false
@@ -55,7 +66,7 @@ func (c *chain) Scanner() (Scanner, bool) {
 	return only.scan, scans
 }
 
-func (c *chain) Split(text []byte, first bool, scratch *Scratch, piece func(p []byte)) {
+func (c *chain) Split(text []byte, lead int, scratch *Scratch, piece func(p []byte)) {
 	if len(text) == 0 {
 		return
 	}
@@ -75,7 +86,7 @@ func (c *chain) Split(text []byte, first bool, scratch *Scratch, piece func(p []
 		scratch.bind(c)
 	}
 	scratch.piece = piece
-	c.stages[0].split(text, first, scratch, &scratch.frames[0])
+	c.stages[0].split(text, lead, scratch, &scratch.frames[0])
 	scratch.piece = nil
 }
 
@@ -84,7 +95,7 @@ func (s *Scratch) bind(c *chain) {
 	s.chain, s.frames = c, make([]frame, len(c.stages))
 	last := len(c.stages) - 1
 	for i := range s.frames {
-		s.frames[i].emit = func(p []byte, first bool) {
+		s.frames[i].emit = func(p []byte, lead int) {
 			if len(p) == 0 {
 				return
 			}
@@ -92,7 +103,7 @@ func (s *Scratch) bind(c *chain) {
 				s.piece(p)
 				return
 			}
-			c.stages[i+1].split(p, first, s, &s.frames[i+1])
+			c.stages[i+1].split(p, lead, s, &s.frames[i+1])
 		}
 	}
 }
@@ -103,10 +114,10 @@ type scanStage struct {
 	pattern string
 }
 
-func (d scanStage) split(text []byte, first bool, _ *Scratch, f *frame) {
+func (d scanStage) split(text []byte, lead int, _ *Scratch, f *frame) {
 	for at := 0; at < len(text); {
 		end := d.scan(text, at)
-		f.emit(text[at:end], first && at == 0)
+		f.emit(text[at:end], lead-at)
 		at = end
 	}
 }
@@ -114,13 +125,13 @@ func (d scanStage) split(text []byte, first bool, _ *Scratch, f *frame) {
 // fixedLength cuts after every length characters.
 type fixedLength struct{ length int }
 
-func (d fixedLength) split(text []byte, first bool, _ *Scratch, f *frame) {
+func (d fixedLength) split(text []byte, lead int, _ *Scratch, f *frame) {
 	from, chars := 0, 0
 	for at := 0; at < len(text); {
 		_, size := utf8.DecodeRune(text[at:])
 		at += size
 		if chars++; chars == d.length || at == len(text) {
-			f.emit(text[from:at], first && from == 0)
+			f.emit(text[from:at], lead-from)
 			from, chars = at, 0
 		}
 	}

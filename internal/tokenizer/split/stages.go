@@ -23,20 +23,20 @@ var plainKinds = sync.OnceValue(func() *charset.Classes {
 // words is the Whitespace pre-tokenizer: runs of word letters, and runs of what is neither that nor a space.
 type words struct{ classes *charset.Classes }
 
-func (d words) split(text []byte, first bool, _ *Scratch, f *frame) {
+func (d words) split(text []byte, lead int, _ *Scratch, f *frame) {
 	from, kind := 0, uint8(isSpace)
 	for at := 0; at < len(text); {
 		class, size := d.classes.At(text, at)
 		if class &= isSpace | isWord; class != kind {
 			if kind != isSpace {
-				f.emit(text[from:at], first && from == 0)
+				f.emit(text[from:at], lead-from)
 			}
 			from, kind = at, class
 		}
 		at += size
 	}
 	if kind != isSpace {
-		f.emit(text[from:], first && from == 0)
+		f.emit(text[from:], lead-from)
 	}
 }
 
@@ -53,20 +53,20 @@ var scriptKinds = sync.OnceValue(func() *charset.Classes {
 	return charset.NewClasses(sets, numbers)
 })
 
-func (d scripts) split(text []byte, first bool, _ *Scratch, f *frame) {
+func (d scripts) split(text []byte, lead int, _ *Scratch, f *frame) {
 	from, script := 0, uint8(0)
 	for at := 0; at < len(text); {
 		class, size := d.classes.At(text, at)
 		if class != 0 && class != script {
 			if script != 0 {
-				f.emit(text[from:at], first && from == 0)
+				f.emit(text[from:at], lead-from)
 			}
 			from, script = at, class
 		}
 		at += size
 	}
 	if script != 0 {
-		f.emit(text[from:], first && from == 0)
+		f.emit(text[from:], lead-from)
 	}
 }
 
@@ -85,8 +85,8 @@ type metaspace struct {
 	cut         bool
 }
 
-func (d metaspace) split(text []byte, first bool, _ *Scratch, f *frame) {
-	prepend := (d.prepend == prependAlways || d.prepend == prependFirst && first) && d.mark(text) == 0
+func (d metaspace) split(text []byte, lead int, _ *Scratch, f *frame) {
+	prepend := (d.prepend == prependAlways || d.prepend == prependFirst && lead > 0) && d.mark(text) == 0
 	for from := 0; from < len(text); {
 		end := from + d.mark(text[from:])
 		for end < len(text) && !(d.cut && d.mark(text[end:]) > 0) {
@@ -96,7 +96,7 @@ func (d metaspace) split(text []byte, first bool, _ *Scratch, f *frame) {
 		if from == 0 && prepend || !d.cut || piece[0] == ' ' {
 			piece = d.write(piece, from == 0 && prepend, f)
 		}
-		f.emit(piece, first && from == 0)
+		f.emit(piece, lead-from)
 		from = end
 	}
 }
@@ -136,25 +136,25 @@ func hasPrefix(text, prefix []byte) bool {
 // prefixSpace puts a space before a text that begins with none.
 type prefixSpace struct{}
 
-func (prefixSpace) split(text []byte, first bool, _ *Scratch, f *frame) {
+func (prefixSpace) split(text []byte, lead int, _ *Scratch, f *frame) {
 	if text[0] == ' ' {
-		f.emit(text, first)
+		f.emit(text, lead)
 		return
 	}
 	f.text = append(append(f.text[:0], ' '), text...)
-	f.emit(f.text, first)
+	f.emit(f.text, lead)
 }
 
 // byteChars writes for every byte the character that stands for it in a byte-level vocabulary.
 type byteChars struct{}
 
-func (byteChars) split(text []byte, first bool, _ *Scratch, f *frame) {
+func (byteChars) split(text []byte, lead int, _ *Scratch, f *frame) {
 	out := f.text[:0]
 	for _, b := range text {
 		out = utf8.AppendRune(out, ByteChar(b))
 	}
 	f.text = out
-	f.emit(out, first)
+	f.emit(out, lead)
 }
 
 // ByteChar is the character that stands for a byte in byte-level vocabularies: itself where it is printable in Latin-1,
