@@ -1,7 +1,6 @@
 package corpus_test
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"maps"
@@ -110,23 +109,7 @@ func TestWhatLiesBesideThePartsGoesOnToTheSameBytes(t *testing.T) {
 			for _, n := range []int64{14, 23} { // a chapter has up to ten shards, and its checkpoint two objects
 				c := config(t, in, t.TempDir()+"/out")
 				c.Shuffle, c.Every = shuffled, 1
-				ends := 0
-				for ; ; ends++ {
-					ctx, cancel := context.WithCancel(t.Context())
-					c.Run.Budget = mem.New(128 << 20)
-					e := &ending{ReadWriter: store.New(store.Options{}), cancel: cancel}
-					e.left.Store(n)
-					c.Store = e
-					_, err := corpus.Run(ctx, c)
-					cancel()
-					runtest.Empty(t, c.Run.Budget)
-					if err == nil {
-						break
-					}
-					if ends > 100 {
-						t.Fatal(err)
-					}
-				}
+				ends := ended(t, &c, func() int64 { return n })
 				if got := tree(t, c.Out); !maps.Equal(got, want) {
 					t.Errorf("%s, shuffled %v, ended %d times: other bytes", name, shuffled, ends)
 				}

@@ -258,26 +258,32 @@ func TestARunThatWasEndedGoesOnToTheSameBytes(t *testing.T) {
 		for _, n := range []int64{0, 1, 5} {
 			c := config(t, in, t.TempDir()+"/out")
 			c.Shuffle, c.Dedup, c.Every = shuffled, &corpus.Dedup{By: []string{"text"}}, 20*time.Millisecond
-			ends := 0
-			for ; ; ends++ {
-				ctx, cancel := context.WithCancel(t.Context())
-				c.Run.Budget = mem.New(128 << 20)
-				e := &ending{ReadWriter: store.New(store.Options{}), cancel: cancel}
-				e.left.Store(n + 6)
-				c.Store = e
-				_, err := corpus.Run(ctx, c)
-				cancel()
-				runtest.Empty(t, c.Run.Budget)
-				if err == nil {
-					break
-				}
-				if ends > 100 {
-					t.Fatal(err)
-				}
-			}
+			ends := ended(t, &c, func() int64 { return n + 6 })
 			if got := tree(t, c.Out); !maps.Equal(got, want) {
 				t.Errorf("shuffled %v, ended %d times: other bytes", shuffled, ends)
 			}
+		}
+	}
+}
+
+// ended runs c until it is done, every time behind so many objects, and says how
+// often it was ended.
+func ended(t *testing.T, c *corpus.Config, objects func() int64) int {
+	t.Helper()
+	for ends := 0; ; ends++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		c.Run.Budget = mem.New(128 << 20)
+		e := &ending{ReadWriter: store.New(store.Options{}), cancel: cancel}
+		e.left.Store(objects())
+		c.Store = e
+		_, err := corpus.Run(ctx, *c)
+		cancel()
+		runtest.Empty(t, c.Run.Budget)
+		if err == nil {
+			return ends
+		}
+		if ends > 100 {
+			t.Fatal(err)
 		}
 	}
 }
