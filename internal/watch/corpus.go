@@ -36,6 +36,9 @@ func Corpus(r corpus.Report, c corpus.Config, line *Timeline) Preparation {
 	if k := r.Kept; k != nil {
 		p.Facts = append(p.Facts, Fact{"duplicates", fmt.Sprintf("%s of %s rows left out (%.1f%%)",
 			group(k.Rows-k.Distinct), group(k.Rows), 100*float64(k.Rows-k.Distinct)/float64(max(1, k.Rows)))})
+		if text := c.Dedup.Chances(); text != "" {
+			p.Facts = append(p.Facts, Fact{"", text})
+		}
 	}
 	for _, e := range r.Examples {
 		p.Facts = append(p.Facts, Fact{"", fmt.Sprintf("row %s %s %s: %s", group(e.Row), like(c.Dedup), first(e.First), printed(e.Text))})
@@ -117,6 +120,9 @@ func PlannedCorpus(p corpus.Planned) string {
 		mem.Format(run.Base), mem.Format(p.Directory), plural(int64(p.Threads), "thread"))
 	for i, pass := range p.Passes {
 		line(fmt.Sprintf("%d %s", i+1, pass.Name), "%s beside reading, of which it needs %s", mem.Format(pass.Holds), mem.Format(pass.Least))
+		if i == 0 && p.Chances != "" {
+			line("", "%s", p.Chances)
+		}
 		switch {
 		case pass.Scratch < 0:
 			line("", "scratch files in %s, of a size not known before the rows are", p.Scratch)

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -32,6 +33,19 @@ func (d *Dedup) near() near.Options {
 		o.Gram.N = 5
 	}
 	return o
+}
+
+// Chances says how likely rows that are alike by so much are found; "": only equal
+// ones are looked for.
+func (d *Dedup) Chances() string {
+	if d == nil || d.Near <= 0 {
+		return ""
+	}
+	bands, err := d.near().Bands()
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("pairs that are alike are found by %v", bands)
 }
 
 // nearing finds rows whose texts are nearly the same.

@@ -18,6 +18,7 @@ type Planned struct {
 	Threads   int
 	Out       string
 	Scratch   string
+	Chances   string // of finding near-duplicates, for people; "": they are not looked for
 	Passes    []PlannedPass
 }
 
@@ -40,7 +41,7 @@ func Plan(ctx context.Context, c Config) (Planned, error) {
 	}
 	info := w.reading.Info()
 	p := Planned{Paths: c.Run.Paths, Format: w.reading.Format(), Source: info, Columns: w.reading.Schema().NumFields(),
-		Memory: c.Run.Memory, Directory: w.besides(), Threads: max(1, c.Run.Options.Threads), Out: c.Out}
+		Memory: c.Run.Memory, Directory: w.besides(), Threads: max(1, c.Run.Options.Threads), Out: c.Out, Chances: c.Dedup.Chances()}
 	if w.needsScratch() {
 		p.Scratch = c.Scratch
 	}

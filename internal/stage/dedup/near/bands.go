@@ -45,6 +45,9 @@ func BandsFor(threshold float64, check bool) (Bands, error) {
 	return best, nil
 }
 
+// Bands are those that the options lead to.
+func (o Options) Bands() (Bands, error) { return BandsFor(o.Threshold, o.checks()) }
+
 // leastWrong is the bands that are wrong least often.
 func leastWrong(threshold float64) Bands {
 	const steps = 100

@@ -115,7 +115,7 @@ func open(ctx context.Context, c Config) (*Set, error) {
 	if c.Check && c.Exact {
 		return nil, format.Error(format.ErrUsage, "dedup: near: pairs are checked by signatures or exactly, not both")
 	}
-	bands, err := BandsFor(c.Threshold, c.checks())
+	bands, err := c.Options.Bands()
 	if err != nil {
 		return nil, err
 	}
@@ -132,9 +132,6 @@ func open(ctx context.Context, c Config) (*Set, error) {
 	return s, nil
 }
 
-// Bands is how signatures are cut.
-func (s *Set) Bands() Bands { return s.bands }
-
 // Scratch is the most scratch space that rows need, in bytes: 12 a band and,
 // while it is solved, 8 more; with a check 16 more, and 64 a row. With a
 // threshold of 0.8 that is 181 bytes a row without a check and 429 with one. Rows
@@ -142,7 +139,7 @@ func (s *Set) Bands() Bands { return s.bands }
 // a row instead of 64, and 8 an n-gram: of words, 6 bytes of text are reckoned for
 // each, which is an estimate.
 func Scratch(rows, text int64, o Options) (int64, error) {
-	b, err := BandsFor(o.Threshold, o.checks())
+	b, err := o.Bands()
 	if err != nil {
 		return 0, err
 	}
