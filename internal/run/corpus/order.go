@@ -44,6 +44,8 @@ type ordering struct {
 	in   stream.Stream  // the partition at hand
 	wait *stream.Future // opens the next
 	next stream.Stream
+
+	waits stream.Waits
 }
 
 // open divides the budget: the shelf's, and one for each partition in memory.
@@ -116,11 +118,15 @@ func (o *ordering) all(m *run.Meter) error {
 }
 
 // ahead opens a partition while the one before is written, without its first
-// rows.
+// rows. Then its next batch is made while one is written: for two there is room.
 func (o *ordering) ahead(p int, from int64) {
-	o.wait = stream.Async(func() (err error) {
-		if p < o.from.Len() {
-			o.next, err = o.from.Open(o.ctx, p, from, o.shares[1+p%orders])
+	o.wait = stream.Async(func() error {
+		if p == o.from.Len() {
+			return nil
+		}
+		s, err := o.from.Open(o.ctx, p, from, o.shares[1+p%orders])
+		if err == nil {
+			o.next = stream.Prefetch(s, 0, &o.waits)
 		}
 		return err
 	})
