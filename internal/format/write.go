@@ -19,6 +19,8 @@ type Writer struct {
 	// PartSize is that of the parts of a directory where WriteOptions say
 	// none; 0: 512 MiB.
 	PartSize int64
+	// Groups says that it makes use of WriteOptions.Groups.
+	Groups bool
 	// PartName names the parts of a directory; nil: part-00000 and its Ext.
 	PartName func(part int, opt WriteOptions) string
 	// Memory says what writing rows of a schema takes: the least that works,
@@ -63,6 +65,13 @@ type Filler interface {
 	Fill(b *stream.Batch, row int64) (rows int64, err error)
 }
 
+// Holder is a File that goes on with batches behind Write: they are retained.
+type Holder interface {
+	// Relieve waits until it has let go of what it has had longest; false: it
+	// has nothing.
+	Relieve() (bool, error)
+}
+
 // Part describes a file that was written. Whoever wrote the file fills in what
 // its Index needs; the rest is filled in by the owner of the output.
 type Part struct {
@@ -84,6 +93,9 @@ type WriteOptions struct {
 	// options alone, not on memory and threads. The least memory is then also
 	// the most, and grows with RowGroup.
 	Steady bool
+	// Groups: Parquet, with Steady: row groups that are encoded side by side; 0:
+	// one. A File of more than one is a Holder.
+	Groups int
 }
 
 // Counter passes on what is written, and counts it.

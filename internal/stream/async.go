@@ -17,8 +17,11 @@ func Async(f func() error) *Future {
 	return r
 }
 
-// Wait returns what the call returned.
+// Wait returns what the call returned; nil where there was none.
 func (r *Future) Wait() error {
+	if r == nil {
+		return nil
+	}
 	<-r.done
 	return r.err
 }

@@ -7,5 +7,5 @@ import (
 
 // Writer writes Parquet files that weir and others read back as they were.
 func Writer() format.Writer {
-	return format.Writer{Name: "parquet", Ext: ".parquet", Memory: writing.Memory, Begin: writing.Begin}
+	return format.Writer{Name: "parquet", Ext: ".parquet", Groups: true, Memory: writing.Memory, Begin: writing.Begin}
 }

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -49,6 +50,65 @@ func hungry(columns, rows int) arrow.RecordBatch {
 	return b.NewRecordBatch()
 }
 
+// letters is a record of n rows of random letters, of which every tenth is as long
+// as it says.
+func letters(mem memory.Allocator, n, long int) arrow.RecordBatch {
+	b := array.NewRecordBuilder(mem, arrow.NewSchema([]arrow.Field{{Name: "text", Type: arrow.BinaryTypes.String}}, nil))
+	defer b.Release()
+	rnd := rand.New(rand.NewPCG(7, 8))
+	for i := range n {
+		text := make([]byte, 100)
+		if i%10 == 9 {
+			text = make([]byte, long)
+		}
+		for k := range text {
+			text[k] = byte(33 + rnd.IntN(90))
+		}
+		b.Field(0).(*array.StringBuilder).Append(string(text))
+	}
+	return b.NewRecordBatch()
+}
+
+func TestRowGroupsSideBySideHoldRowsLargerThanThemselves(t *testing.T) {
+	alloc := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	defer alloc.AssertSize(t, 0)
+	rec := letters(alloc, 40, 3<<20)
+	defer rec.Release()
+	recs := pieces(rec, 5, 12, 30)
+	defer func() {
+		for _, r := range recs {
+			r.Release()
+		}
+	}()
+	opt := format.WriteOptions{Steady: true, RowGroup: 1 << 20, PartSize: 16 << 20}
+	want := writeOwn(t, opt, 64<<20, recs...)
+	for opt.Groups = 2; opt.Groups < 6; opt.Groups++ {
+		if got := writeOwn(t, opt, 64<<20, recs...); !bytes.Equal(got, want) {
+			t.Errorf("%d row groups side by side: %d bytes, %d with one", opt.Groups, len(got), len(want))
+		}
+	}
+}
+
+func TestRowGroupsSideBySideEndWithTheOutputsError(t *testing.T) {
+	alloc := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	defer alloc.AssertSize(t, 0)
+	rec := letters(alloc, 20_000, 1000)
+	defer rec.Release()
+	recs := pieces(rec, 500, 3000, 3100, 9000, 15_000)
+	defer func() {
+		for _, r := range recs {
+			r.Release()
+		}
+	}()
+	opt := format.WriteOptions{Steady: true, RowGroup: 256 << 10, PartSize: 16 << 20, Groups: 3}
+	size := len(writeOwn(t, opt, 0, recs...))
+	for left := 0; left < size; left += size/20 + 1 {
+		if _, err := writeTo(t, &memoryOut{left: left}, opt, 0, recs...); !errors.Is(err, errFull) {
+			t.Errorf("%d of %d bytes: %v", left, size, err)
+		}
+	}
+}
+
 func TestSteadyFilesDoNotDependOnMemoryAndThreads(t *testing.T) {
 	for _, columns := range []int{3, 40, 300} {
 		rec := hungry(columns, 600_000/columns)
@@ -59,8 +119,9 @@ func TestSteadyFilesDoNotDependOnMemoryAndThreads(t *testing.T) {
 			for _, v := range []struct {
 				threads int
 				share   int64
-			}{{2, 0}, {4, 0}, {7, 256 << 20}, {1, 256 << 20}} {
-				opt.Threads = v.threads
+				groups  int
+			}{{2, 0, 1}, {4, 0, 3}, {7, 256 << 20, 0}, {1, 256 << 20, 2}} {
+				opt.Threads, opt.Groups = v.threads, v.groups
 				if got := writeOwn(t, opt, v.share, recs...); !bytes.Equal(got, want) {
 					t.Errorf("%d columns, %s, %+v: %d bytes, %d with one thread", columns, codec, v, len(got), len(want))
 				}

@@ -184,9 +184,7 @@ func (o *ordering) batch(b *stream.Batch, p int, done int64) error {
 }
 
 func (o *ordering) close() {
-	if o.wait != nil {
-		o.wait.Wait() // its error, if any, is known or of no use
-	}
+	o.wait.Wait() // its error, if any, is known or of no use
 	for _, s := range []stream.Stream{o.in, o.next} {
 		if s != nil {
 			s.Close()

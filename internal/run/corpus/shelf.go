@@ -29,11 +29,24 @@ type shelf struct {
 
 // shelfMemory is what a shelf cannot do without, and what makes it faster.
 func (w *work) shelfMemory() (least, most int64, err error) {
-	n, err := w.shelfNeeds()
+	one, err := w.shelfNeeds(1)
 	if err != nil {
 		return 0, 0, err
 	}
-	return n.least(), n.least() + n.outMost + parts.MoreBatches + n.files, nil
+	all, err := w.shelfNeeds(w.sideBySide())
+	return one.least(), all.least() + one.outMost + parts.MoreBatches + one.files, err
+}
+
+// mostGroups is how many row groups are encoded side by side at most.
+const mostGroups = 8
+
+// sideBySide is how many row groups are encoded side by side where there is
+// memory for them: one for every two threads.
+func (w *work) sideBySide() int {
+	if !w.Writer.Groups {
+		return 1
+	}
+	return max(1, min(w.Run.Options.Threads/2, mostGroups))
 }
 
 // Parts of Parquet and Arrow, and of formats that make a part in memory.
@@ -94,7 +107,9 @@ type needs struct {
 	design       *scale.Design
 	params       *scale.Params
 	opt          format.WriteOptions
+	threads      int // of the copying
 	block, rows  int
+	queue        int64 // batches of row groups that are encoded side by side
 	floor        int64 // of the copying
 	files        int64
 	out, outMost int64
@@ -103,19 +118,25 @@ type needs struct {
 func (n *needs) least() int64 {
 	// A batch that is gathered, one that is moved to more memory, and one that
 	// is written meanwhile.
-	return n.floor + n.files + n.out + 3*int64(mem.BlockSize(n.block))
+	return n.floor + n.files + n.out + 3*int64(mem.BlockSize(n.block)) + n.queue
 }
 
-func (w *work) shelfNeeds() (n needs, err error) {
+// shelfNeeds are those of a shelf that encodes so many row groups side by side.
+func (w *work) shelfNeeds(groups int) (n needs, err error) {
 	if n.design, err = scale.Plan(w.out, scale.Config{}); err != nil {
 		return n, err
 	}
 	n.params = n.design.Expect(0)
 	n.opt = w.Config.Write
 	n.opt.PartSize = w.partSize()
-	n.opt.RowGroup, n.opt.Threads = w.groupSize(), min(max(1, w.Run.Options.Threads), run.WorkerThreads)
+	n.threads = min(max(1, w.Run.Options.Threads), run.WorkerThreads)
+	n.opt.RowGroup, n.opt.Threads, n.opt.Groups = w.groupSize(), n.threads, groups
+	if groups > 1 {
+		n.opt.Threads = min(w.Run.Options.Threads/groups, run.WorkerThreads)
+		n.queue = int64(groups) * (w.state.Group + w.state.Group/4)
+	}
 	n.block, n.rows = parts.BatchSize(w.out, w.out, parts.BatchBytes(w.state.Group))
-	n.floor = n.design.TransformFloor(n.params, n.opt.Threads)
+	n.floor = n.design.TransformFloor(n.params, n.threads)
 	if n.files, _, err = w.Writer.Memory(w.out, n.opt); err != nil {
 		return n, err
 	}
@@ -125,7 +146,10 @@ func (w *work) shelfNeeds() (n needs, err error) {
 }
 
 func (w *work) openShelf(ctx context.Context, share *mem.Budget) (_ *shelf, err error) {
-	n, err := w.shelfNeeds()
+	n, err := w.shelfNeeds(w.sideBySide())
+	for err == nil && n.opt.Groups > 1 && n.least() > share.Free() {
+		n, err = w.shelfNeeds(n.opt.Groups - 1)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +168,7 @@ func (w *work) openShelf(ctx context.Context, share *mem.Budget) (_ *shelf, err 
 	if s.lane.Outs, err = share.Carve("output", n.out+max(0, min(n.outMost, spare/4))); err != nil {
 		return nil, err
 	}
-	if s.transform, err = n.design.NewTransform(n.params, share, n.opt.Threads); err != nil {
+	if s.transform, err = n.design.NewTransform(n.params, share, n.threads); err != nil {
 		return nil, err
 	}
 	if s.batches, err = share.Carve("batches", share.Free()); err != nil {
@@ -186,12 +210,7 @@ func (s *shelf) end(ctx context.Context, c dataset.Checkpoint) error {
 }
 
 // settle waits until all parts that have ended are permanent.
-func (s *shelf) settle() error {
-	if s.settling == nil {
-		return nil
-	}
-	return s.settling.Wait()
-}
+func (s *shelf) settle() error { return s.settling.Wait() }
 
 func (s *shelf) abort() {
 	s.settle() // its error, if any, is known or of no use

@@ -148,6 +148,16 @@ func (l *Lane) memory(size int) (*mem.Block, error) {
 		}
 		block, ok = l.Batches.TryMap(size)
 	}
+	for !ok && l.part != nil {
+		more, err := l.part.Relieve()
+		if err != nil {
+			return nil, err
+		}
+		if !more {
+			break
+		}
+		block, ok = l.Batches.TryMap(size)
+	}
 	if !ok {
 		return nil, &mem.TooSmallError{Share: "a batch of rows", Need: int64(mem.BlockSize(size)) + l.Batches.Used(), Limit: l.Batches.Limit()}
 	}
@@ -209,12 +219,7 @@ func (l *Lane) write(b *stream.Batch) error {
 }
 
 // Wait waits for what is being written.
-func (l *Lane) Wait() error {
-	if l.busy == nil {
-		return nil
-	}
-	return l.busy.Wait()
-}
+func (l *Lane) Wait() error { return l.busy.Wait() }
 
 // End has the part completed; nil: there is none. Those that were full before it
 // are permanent, though no checkpoint knows them.

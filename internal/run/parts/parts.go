@@ -111,6 +111,15 @@ func (p *Part) Add(b *stream.Batch, from int64) (int64, error) {
 	return b.Rows(), p.file.Write(b)
 }
 
+// Relieve waits until a batch is let go of, where some are in use behind Add;
+// false: there are none.
+func (p *Part) Relieve() (bool, error) {
+	if f, ok := p.file.(format.Holder); ok {
+		return f.Relieve()
+	}
+	return false, nil
+}
+
 // Abort leaves nothing of the part.
 func (p *Part) Abort() {
 	p.file.Abort()

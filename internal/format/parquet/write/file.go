@@ -3,8 +3,6 @@ package write
 import (
 	"context"
 	"fmt"
-	"math"
-	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -23,19 +21,18 @@ type file struct {
 	layout
 	out   *output
 	share *mem.Budget
-	dicts *mem.Budget
-	heap  *mem.Lease
-	slots *mem.Block
-	crew  []*thread
-	pool  *stream.Pool[thread]
-	held  held
 
-	// The row group under construction.
-	rows  int64
-	bytes int64 // as Arrow has them, or Parquet would without encoding
+	// groups are row groups under construction: one, or several side by side,
+	// which are written in turn. Rows go to that at place at; rows and bytes are
+	// what it has got.
+	groups []*group
+	at     int
+	rows   int64
+	bytes  int64          // as Arrow has them, or Parquet would without encoding
+	last   *stream.Future // writes the row group before; nil: there is none
 
 	// What goes to the end of the file.
-	groups  tape  // row groups with the descriptions of their chunks
+	chunks  tape  // row groups with the descriptions of their chunks
 	columns tape  // column indexes
 	offsets tape  // offset indexes
 	count   int   // row groups
@@ -53,8 +50,7 @@ func Begin(out format.Output, s *arrow.Schema, opt format.WriteOptions, share *m
 		return nil, fmt.Errorf("parquet: %w", &mem.TooSmallError{Share: "writing", Need: least, Limit: share.Limit()})
 	}
 	f := &file{schema: s, options: o, layout: choose(o, share.Limit()), share: share}
-	f.held = held{share: share, size: f.block}
-	f.groups.share, f.columns.share, f.offsets.share = share, share, share
+	f.chunks.share, f.columns.share, f.offsets.share = share, share, share
 	if err := f.open(out); err != nil {
 		f.Abort()
 		return nil, fmt.Errorf("parquet: %w", err)
@@ -63,43 +59,34 @@ func Begin(out format.Output, s *arrow.Schema, opt format.WriteOptions, share *m
 }
 
 // open leases what is there from the beginning to the end.
-func (f *file) open(out format.Output) (err error) {
-	if f.heap, err = f.share.Acquire(context.Background(), f.layout.heap); err != nil {
-		return err
-	}
-	if f.dicts, err = f.share.Carve("dictionaries", f.layout.dicts); err != nil {
-		return err
-	}
-	if err = f.shareDicts(); err != nil {
-		return err
-	}
-	if f.slots, err = f.share.Map(context.Background(), f.layout.slots); err != nil {
-		return err
-	}
-	at := 0
-	for _, l := range f.leaves {
-		n := l.slotSize(f.pageOf(l))
-		l.slot = f.slots.Bytes()[at : at+n : at+n]
-		l.refill(f.pageOf(l))
-		at += n
+func (f *file) open(out format.Output) error {
+	for range f.side {
+		leaves := f.leaves
+		if !f.alone() {
+			// Those of the file measure rows while these encode others.
+			own, err := compile(f.schema)
+			if err != nil {
+				return err
+			}
+			leaves = own.leaves
+		}
+		g := &group{leaves: leaves, options: f.options, layout: &f.layout, share: f.share}
+		f.groups = append(f.groups, g)
+		if err := g.open(); err != nil {
+			return err
+		}
 	}
 	buffer, err := f.share.Map(context.Background(), f.buffer)
 	if err != nil {
 		return err
 	}
 	f.out = &output{w: out, block: buffer}
-	for range f.threads {
-		t, err := newThread(&f.layout, f.comp, &f.held)
-		if err != nil {
-			return err
-		}
-		f.crew = append(f.crew, t)
-	}
-	var next atomic.Int64
-	f.pool = stream.NewPool(f.threads, func() *thread { return f.crew[next.Add(1)-1] })
 	_, err = f.out.Write([]byte(magic))
 	return err
 }
+
+// alone says that there is one row group at a time, in the hands of the caller.
+func (f *file) alone() bool { return f.side == 1 }
 
 // Write encodes the batch, in as many row groups as the memory makes it.
 func (f *file) Write(b *stream.Batch) error {
@@ -117,16 +104,14 @@ func (f *file) write(rec arrow.RecordBatch) error {
 	if rows == 0 {
 		return nil
 	}
-	for _, l := range f.leaves {
-		l.bind(rec.Column(l.column).Data())
-	}
+	bind(f.leaves, rec)
 	for from := 0; from < rows; {
 		to, err := f.plan(from, rows)
 		if err != nil {
 			return err
 		}
 		if to > from {
-			if err := f.encode(from, to); err != nil {
+			if err := f.encode(rec, from, to); err != nil {
 				return err
 			}
 		}
@@ -140,15 +125,83 @@ func (f *file) write(rec arrow.RecordBatch) error {
 	return nil
 }
 
-func (f *file) encode(from, to int) error {
-	f.bytes += f.size(from, to)
+// encode adds rows of the batch at hand to the row group under construction.
+func (f *file) encode(rec arrow.RecordBatch, from, to int) error {
+	size := f.size(from, to)
+	f.bytes += size
 	f.rows += int64(to - from)
 	f.total += int64(to - from)
-	err := f.pool.Each(len(f.leaves), func(i int, t *thread) error { return f.leaves[i].add(t, from, to) })
-	if err != nil {
-		return fmt.Errorf("parquet: %w", err)
+	g := f.groups[f.at]
+	if f.alone() {
+		return g.encode(from, to)
+	}
+	large := size > f.group // a single row, which may need what others have
+	if large {
+		if err := f.drain(); err != nil {
+			return err
+		}
+	}
+	rec.Retain()
+	g.then(func() error {
+		bind(g.leaves, rec)
+		return g.encode(from, to)
+	}, rec.Release)
+	g.queue = append(g.queue, g.busy)
+	if large {
+		return f.drain()
 	}
 	return nil
+}
+
+// finish has the row group under construction written, behind the one before.
+func (f *file) finish() error {
+	if f.rows == 0 {
+		return nil
+	}
+	g, rows, last := f.groups[f.at], f.rows, f.last
+	f.rows, f.bytes = 0, 0
+	if f.alone() {
+		if err := g.flush(); err != nil {
+			return err
+		}
+		return f.put(g, rows)
+	}
+	g.then(func() error {
+		if err := g.flush(); err != nil {
+			return err
+		}
+		if err := last.Wait(); err != nil {
+			return err
+		}
+		return f.put(g, rows)
+	}, func() {})
+	f.last = g.busy
+	f.at = (f.at + 1) % len(f.groups)
+	return f.groups[f.at].wait()
+}
+
+// drain waits until no batch is in use.
+func (f *file) drain() error {
+	var first error
+	for _, g := range f.groups {
+		if err := g.wait(); first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// Relieve waits until it has let go of rows; see format.Holder.
+func (f *file) Relieve() (bool, error) {
+	for i := range f.groups {
+		g := f.groups[(f.at+1+i)%len(f.groups)] // the oldest first
+		if len(g.queue) > 0 {
+			first := g.queue[0]
+			g.queue = g.queue[1:]
+			return true, first.Wait()
+		}
+	}
+	return false, nil
 }
 
 // size is the bytes of some rows.
@@ -187,7 +240,7 @@ func (f *file) cost(from, to int) int64 {
 // room is the memory that is left for pages.
 func (f *file) room() int64 {
 	n := f.share.Free() - f.reserve
-	for _, t := range f.crew {
+	for _, t := range f.groups[0].crew {
 		n += int64(t.log.room() - f.block - leastSplit)
 	}
 	return n
@@ -196,12 +249,12 @@ func (f *file) room() int64 {
 // plan is the row up to which the row group under construction takes the
 // batch's rows; from: none, it must be finished first.
 func (f *file) plan(from, rows int) (int, error) {
-	room, want := f.room(), f.group-f.bytes
-	if f.steady {
-		room = math.MaxInt64
+	room, want := int64(0), f.group-f.bytes
+	if !f.steady {
+		room = f.room()
 	}
 	ok := func(to int) bool {
-		return (to == from+1 || f.size(from, to) <= want) && f.cost(from, to) <= room
+		return (to == from+1 || f.size(from, to) <= want) && (f.steady || f.cost(from, to) <= room)
 	}
 	if ok(rows) {
 		return rows, nil
@@ -227,34 +280,25 @@ func (f *file) plan(from, rows int) (int, error) {
 
 // Size is what is written and what would be.
 func (f *file) Size() int64 {
-	n := f.out.n + f.groups.total + f.columns.total + f.offsets.total + int64(len(f.compiler.schema.b))
-	for _, l := range f.leaves {
-		n += l.chunk.compressed + int64(l.pending()+l.chunk.dict.used)
+	f.drain() // its error, if any, comes again
+	n := f.out.n + f.chunks.total + f.columns.total + f.offsets.total + int64(len(f.compiler.schema.b))
+	for _, g := range f.groups {
+		n += g.size()
 	}
 	return n
 }
 
 // Abort gives all memory back.
 func (f *file) Abort() {
-	if f.pool != nil {
-		f.pool.Close()
-		f.pool = nil
+	f.drain() // its error, if any, is known or of no use
+	for _, g := range f.groups {
+		g.free()
 	}
-	for _, l := range f.leaves {
-		l.chunk.dict.free()
-	}
-	f.held.free()
-	for _, t := range f.crew {
-		t.free()
-	}
-	f.crew = nil
-	for _, t := range []*tape{&f.groups, &f.columns, &f.offsets} {
+	f.groups = nil
+	for _, t := range []*tape{&f.chunks, &f.columns, &f.offsets} {
 		t.free()
 	}
 	if f.out != nil {
 		f.out.block.Free()
 	}
-	f.slots.Free()
-	f.closeDicts()
-	f.heap.Release()
 }

@@ -35,9 +35,14 @@ func (f *file) close() error {
 	if err := f.finish(); err != nil {
 		return err
 	}
+	if err := f.drain(); err != nil {
+		return err
+	}
 	// The footer has this memory to itself.
-	f.slots.Free()
-	f.closeDicts()
+	for _, g := range f.groups {
+		g.free()
+	}
+	f.groups = nil
 	err := f.end()
 	if err != nil {
 		return fmt.Errorf("parquet: %w", err)
@@ -62,7 +67,7 @@ func (f *file) end() error {
 	t.b = append(t.b, f.compiler.schema.b...)
 	t.i64(3, f.total)
 	t.list(4, wireStruct, f.count)
-	r := f.groups.reader()
+	r := f.chunks.reader()
 	for range f.count {
 		if err := f.rowGroup(t, r, &columns, &offsets); err != nil {
 			return err

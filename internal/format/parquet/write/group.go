@@ -7,71 +7,58 @@ import (
 	"github.com/weir-data/weir/internal/format/parquet/meta"
 )
 
-// finish writes the row group under construction.
-func (f *file) finish() error {
-	if f.rows == 0 {
-		return nil
-	}
-	err := f.pool.Each(len(f.leaves), func(i int, t *thread) error { return f.leaves[i].flush(t) })
-	if err != nil {
-		return fmt.Errorf("parquet: %w", err)
-	}
+// put writes a row group whose pages are complete.
+func (f *file) put(g *group, rows int64) error {
 	start, size := f.out.n, int64(0)
-	for _, l := range f.leaves {
-		if err := f.writeChunk(l); err != nil {
+	for _, l := range g.leaves {
+		if err := f.writeChunk(g, l); err != nil {
 			return fmt.Errorf("parquet: %w", err)
 		}
 		size += l.chunk.uncompressed
-		l.chunk.dict.free()
-		l.chunk = chunk{}
 	}
-	for _, t := range f.crew {
-		t.log.reset()
-	}
-	f.held.free()
+	g.clear()
 	// Behind the chunks, as in the footer.
 	var totals []byte
-	for _, v := range []int64{size, f.rows, start, f.out.n - start} {
+	for _, v := range []int64{size, rows, start, f.out.n - start} {
 		totals = binary.AppendUvarint(totals, uint64(v))
 	}
-	if _, err := f.groups.Write(totals); err != nil {
+	if _, err := f.chunks.Write(totals); err != nil {
 		return fmt.Errorf("parquet: %w", err)
 	}
-	f.rows, f.bytes = 0, 0
 	f.count++
 	return nil
 }
 
 // writeChunk writes the pages of a chunk and describes it.
-func (f *file) writeChunk(l *leaf) error {
+func (f *file) writeChunk(g *group, l *leaf) error {
 	c := &l.chunk
 	dict := f.out.n
 	if c.has(meta.RLEDictionary) {
-		if err := f.writeDict(l); err != nil {
+		if err := f.writeDict(g, l); err != nil {
 			return err
 		}
 	}
 	data := f.out.n
 	for r := c.pages.head; r != 0; {
-		rec, _, _ := f.held.read(r)
+		rec, _, _ := g.held.read(r)
 		if _, err := f.out.Write(rec.data); err != nil {
 			return err
 		}
 		r = rec.next
 	}
 	columns, offsets := f.columns.total, f.offsets.total
-	if err := f.indexPages(c, data, l.order); err != nil || (columns+offsets) > f.index {
+	if err := f.indexPages(&g.held, c, data, l.order); err != nil || (columns+offsets) > f.index {
 		// Readers do without; a footer that does not fit is worse.
 		f.columns.cut(columns)
 		f.offsets.cut(offsets)
 	}
 	t := thrift{b: make([]byte, 0, chunkCost+2*len(l.name))}
-	l.describe(&t, f.pool.Own().compressor(c).id, dict, data)
+	l.describe(&t, g.pool.Own().compressor(c).id, dict, data)
 	entry := binary.AppendUvarint(nil, uint64(len(t.b)))
 	entry = append(entry, t.b...)
 	entry = binary.AppendUvarint(entry, uint64(f.columns.total-columns))
 	entry = binary.AppendUvarint(entry, uint64(f.offsets.total-offsets))
-	_, err := f.groups.Write(entry)
+	_, err := f.chunks.Write(entry)
 	return err
 }
 
@@ -79,8 +66,8 @@ func (f *file) writeChunk(l *leaf) error {
 func (c *chunk) has(e meta.Encoding) bool { return c.encodings>>e&1 == 1 }
 
 // writeDict writes the dictionary page by way of the caller's own memory.
-func (f *file) writeDict(l *leaf) error {
-	c, t := &l.chunk, f.pool.Own()
+func (f *file) writeDict(g *group, l *leaf) error {
+	c, t := &l.chunk, g.pool.Own()
 	values := c.dict.values.Bytes()[:c.dict.used]
 	n, err := t.compressor(c).pack(t.spill, nil, values)
 	if err != nil {
@@ -142,15 +129,15 @@ func (l *leaf) describe(t *thrift, codec int32, dict, data int64) {
 // indexPages writes the chunk's offset index and, where every page with
 // values has bounds, its column index. The first page lies at a place in the
 // file.
-func (f *file) indexPages(c *chunk, at int64, o order) error {
+func (f *file) indexPages(h *held, c *chunk, at int64, o order) error {
 	t := thrift{}
 	t.list(1, wireStruct, c.count)
 	row := int64(0)
 	for r := c.pages.head; r != 0; {
-		rec, _, _ := f.held.read(r)
+		rec, _, _ := h.read(r)
 		size := len(rec.data)
 		for r = rec.next; r != 0; {
-			more, _, _ := f.held.read(r)
+			more, _, _ := h.read(r)
 			if more.flags&goesOn == 0 {
 				break
 			}
@@ -170,7 +157,7 @@ func (f *file) indexPages(c *chunk, at int64, o order) error {
 	if err := t.to(&f.offsets, 0); err != nil || o == noOrder || c.unbounded {
 		return err
 	}
-	return f.columnIndex(c)
+	return f.columnIndex(h, c)
 }
 
 // to moves what was written and some more bytes to a tape.
@@ -182,12 +169,12 @@ func (t *thrift) to(p *tape, more ...byte) error {
 }
 
 // columnIndex goes over the pages once for each of its lists.
-func (f *file) columnIndex(c *chunk) error {
+func (f *file) columnIndex(h *held, c *chunk) error {
 	t := thrift{}
 	each := func(id int16, typ byte, put func(r record, lo, hi []byte)) error {
 		t.list(id, typ, c.count)
 		for r := c.pages.head; r != 0; {
-			rec, lo, hi := f.held.read(r)
+			rec, lo, hi := h.read(r)
 			r = rec.next
 			if rec.flags&goesOn != 0 {
 				continue

@@ -3,7 +3,7 @@
 // A row group's columns lie one after another in the file, so its pages are
 // kept, compressed, until it is complete. A batch is cut into as many row
 // groups as the memory makes it; the pages of a batch's columns are encoded
-// side by side.
+// side by side, and several row groups where that is asked for.
 //
 // The values of a chunk's first page decide how it is encoded: as indices into a
 // dictionary where they repeat, as differences where integers lie in a small
@@ -22,6 +22,7 @@ type options struct {
 	*compiler
 	comp    compression
 	threads int
+	side    int   // row groups that are encoded side by side
 	group   int64 // bytes of a row group in memory
 	part    int64 // bytes of the file
 	steady  bool  // the bytes do not depend on memory and threads
@@ -30,6 +31,9 @@ type options struct {
 // parse reads the options and compiles the schema.
 func parse(s *arrow.Schema, opt format.WriteOptions) (*options, error) {
 	o := &options{threads: max(1, opt.Threads), group: opt.RowGroup, part: opt.PartSize, steady: opt.Steady}
+	if o.side = 1; o.steady {
+		o.side = max(1, opt.Groups)
+	}
 	switch {
 	case opt.RowGroup < 0:
 		return nil, format.Error(format.ErrUsage, "parquet: a row group of %d bytes", opt.RowGroup)
