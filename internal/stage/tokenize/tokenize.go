@@ -129,8 +129,7 @@ func (o Options) schema(keep *kept) *arrow.Schema {
 // Memory is what a stage cannot do without beside the tokenizer, and what it can
 // make use of.
 func (o Options) Memory() (least, most int64) {
-	threads := int64(max(1, o.Threads))
-	return cost(threads, leastChunk, leastCache), 4 * cost(threads, chunkBytes, cacheBytes)
+	return cost(1, leastChunk, leastCache), 4 * cost(int64(max(1, o.Threads)), chunkBytes, cacheBytes)
 }
 
 // cost is what a stage leases, and the records that it makes: one, and one that
@@ -144,16 +143,19 @@ func own(threads, chunk, cache int64) int64 {
 	return threads*(cache+stepChunks*chunk*tokenBytes) + mostRows*8
 }
 
-// sizes are the bytes of a chunk and of a cache that fit in a limit.
-func sizes(threads, limit int64) (chunk, cache int64) {
-	chunk, cache = chunkBytes, cacheBytes
+// sizes are how many threads, and bytes of a chunk and of a cache, fit in a limit.
+func sizes(most, limit int64) (threads, chunk, cache int64) {
+	threads, chunk, cache = most, chunkBytes, cacheBytes
+	for threads > 1 && cost(threads, leastChunk, leastCache) > limit {
+		threads--
+	}
 	for chunk > leastChunk && cost(threads, chunk, cache) > limit {
 		chunk /= 2
 	}
 	for cache > leastCache && cost(threads, chunk, cache) > limit {
 		cache /= 2
 	}
-	return chunk, cache
+	return threads, chunk, cache
 }
 
 // New plans for rows of a schema. The share is the stage's alone until Close.
@@ -175,11 +177,9 @@ func New(ctx context.Context, in *arrow.Schema, t *tokenizer.Tokenizer, o Option
 		return nil, err
 	}
 	s.schema = o.schema(s.keep)
-	threads := max(1, o.Threads)
-	chunks := threads * stepChunks
-	var cache int64
-	s.chunk, cache = sizes(int64(threads), share.Limit())
-	if s.lease, err = share.Acquire(ctx, own(int64(threads), s.chunk, cache)); err != nil {
+	threads, chunkSize, cache := sizes(int64(max(1, o.Threads)), share.Limit())
+	s.chunk = chunkSize
+	if s.lease, err = share.Acquire(ctx, own(threads, s.chunk, cache)); err != nil {
 		return nil, err
 	}
 	if s.keep != nil {
@@ -188,8 +188,8 @@ func New(ctx context.Context, in *arrow.Schema, t *tokenizer.Tokenizer, o Option
 			return nil, err
 		}
 	}
-	s.weights, s.chunks = make([]int32, mostRows), make([]chunk, chunks)
-	s.pool = stream.NewPool(threads, func() *worker { return &worker{enc: t.NewEncoder(int(cache)), chat: s.text.NewScratch()} })
+	s.weights, s.chunks = make([]int32, mostRows), make([]chunk, threads*stepChunks)
+	s.pool = stream.NewPool(int(threads), func() *worker { return &worker{enc: t.NewEncoder(int(cache)), chat: s.text.NewScratch()} })
 	return s, nil
 }
 

@@ -100,7 +100,7 @@ func TestRowsAreTheTokensOfTheirTextForEveryNumberOfThreads(t *testing.T) {
 	}
 	tok := load(t)
 	enc := tok.NewEncoder(1 << 20)
-	for _, threads := range []int{1, 2, 5} {
+	for _, threads := range []int{1, 2, 5, 500} { // for 500 there is no room
 		ids, _, s := made(t, rec, rows, tokenize.Options{Chat: chat.Options{Kind: chat.Plain}, Threads: threads, Check: true})
 		if len(ids) != len(rows) {
 			t.Fatalf("%d rows of %d", len(ids), len(rows))
