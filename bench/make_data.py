@@ -22,10 +22,12 @@ from rows import BUILDERS
 from samples import BUILDERS as SAMPLE_BUILDERS
 from touch import Sums
 
+ALL_BUILDERS = BUILDERS | SAMPLE_BUILDERS | corpus_rows.BUILDERS | languages.BUILDERS
+
 
 def pieces(spec: Spec, sums: Sums) -> Iterator[pa.Table]:
     """The rows of a dataset, a row group (or 64k rows of the single one) at a time, added to the sums as they pass."""
-    build = (BUILDERS | SAMPLE_BUILDERS | corpus_rows.BUILDERS | languages.BUILDERS)[spec.kind]
+    build = ALL_BUILDERS[spec.kind]
     step = spec.group or 65_536
     for start in range(0, spec.rows, step):
         table = build(start, min(step, spec.rows - start), spec.nulls)

@@ -15,10 +15,12 @@ HERE = Path(__file__).resolve().parent
 CODEC = "snappy"
 
 
+JOB = ["prepare", "--label", "label", "--scale", "f*=standard", "--split", "train=80,val=10,test=10", "--codec", CODEC]
+
+
 def arguments(source: str, target: str) -> list[str]:
     """What weir is told to do."""
-    job = ["--label", "label", "--scale", "f*=standard", "--split", "train=80,val=10,test=10", "--codec", CODEC]
-    return ["prepare", source, "-o", f"{target}/", *job]
+    return [JOB[0], source, "-o", f"{target}/", *JOB[1:]]
 
 
 def wrong(target: str, data: Dataset, reference: str) -> str:

@@ -1,6 +1,9 @@
-"""How `weir prepare` scales with threads, on any machine with a weir binary; nothing else of the benchmark is needed.
+"""How a command of weir scales with threads, on any machine with a weir binary; nothing else of the benchmark is needed.
 
-    python3 bench/scaling.py --weir bin/weir --data /dev/shm/raw --out /dev/shm/prepared --threads 1,2,4,8,16
+    python3 bench/scaling.py --weir bin/weir --data /dev/shm/raw --out /dev/shm/out --threads 1,2,4,8,16
+    python3 bench/scaling.py --data /dev/shm/raw --out /dev/shm/out --memory 1GiB --job "shuffle --seed 7 --scratch /dev/shm"
+    python3 bench/scaling.py --data /dev/shm/texts --kind repeats --rows 40000000 --out /dev/shm/out --memory 1GiB --job dedup
+    python3 bench/scaling.py --data /dev/shm/english --kind english --out /dev/shm/out --memory 1GiB --job "tokenize --tokenizer t.json"
 
 The data is made where it is missing, which needs numpy and pyarrow. Output is removed after each run, outside the clock; every thread count
 has to write the same bytes.
@@ -11,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -43,18 +47,20 @@ class Runs:
         return statistics.median(self.walls)
 
 
-def make_file(folder: Path, rows: int, number: int) -> None:
+def make_file(folder: Path, kind: str, rows: int, number: int) -> None:
     """One file of the data; in a process of its own, so that this one needs no more than the standard library."""
-    from rows import features  # noqa: PLC0415
+    from make_data import ALL_BUILDERS  # noqa: PLC0415
     from writers.parts import write_file  # noqa: PLC0415
+
+    build = ALL_BUILDERS[kind]
 
     first = number * FILE_ROWS
     starts = range(first, min(first + FILE_ROWS, rows), PREPARE_GROUP)
-    tables = (features(start, min(PREPARE_GROUP, rows - start), 0.0) for start in starts)
+    tables = (build(start, min(PREPARE_GROUP, rows - start), 0.0) for start in starts)
     write_file(folder / f"part-{number:04d}.parquet", tables, "snappy")
 
 
-def make(folder: Path, rows: int) -> None:
+def make(folder: Path, kind: str, rows: int) -> None:
     """The data, under a temporary name until it is whole."""
     unfinished = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -62,7 +68,7 @@ def make(folder: Path, rows: int) -> None:
     print(f"making {folder}", file=sys.stderr, flush=True)
     try:
         with ProcessPoolExecutor() as pool:
-            list(pool.map(partial(make_file, unfinished, rows), range(-(-rows // FILE_ROWS))))
+            list(pool.map(partial(make_file, unfinished, kind, rows), range(-(-rows // FILE_ROWS))))
     except ModuleNotFoundError as why:
         shutil.rmtree(unfinished)
         raise SystemExit(f"scaling: {why}; the data is made by numpy and pyarrow, or --data names a folder that has it") from None
@@ -82,7 +88,8 @@ def run(args: argparse.Namespace, runs: Runs) -> dict[str, object]:
     """One run; returns what must not depend on the threads: the digests of all parts, and the parameters."""
     shutil.rmtree(args.out, ignore_errors=True)
     os.sync()
-    command = [str(args.weir), *preparation.arguments(str(args.data), str(args.out))]
+    name, *options = shlex.split(args.job) or preparation.JOB
+    command = [str(args.weir), name, str(args.data), "-o", f"{args.out}/", *options]
     command += ["--memory", args.memory, "--threads", str(runs.threads), "--quiet"]
     began, highest = time.perf_counter(), 0
     process = subprocess.Popen(measure.pinned(command, measure.cores_for(runs.threads)), stdin=subprocess.DEVNULL)
@@ -97,7 +104,7 @@ def run(args: argparse.Namespace, runs: Runs) -> dict[str, object]:
     runs.cpus.append(reaper.cpu)
     runs.peaks.append(highest)
     manifest = json.loads((args.out / "manifest.json").read_text())
-    return {"splits": manifest["splits"], "params": manifest["params"]}
+    return {"splits": manifest["splits"], "params": manifest.get("params")}
 
 
 def show(all_runs: list[Runs], rows: int) -> str:
@@ -120,9 +127,11 @@ def show(all_runs: list[Runs], rows: int) -> str:
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--weir", type=Path, default=preparation.HERE.parent / "bin" / "weir", help="the binary (default bin/weir)")
-    parser.add_argument("--data", type=Path, required=True, help="a folder of Parquet files with columns f00 to f31, category, label")
+    parser.add_argument("--data", type=Path, required=True, help="a folder of Parquet files")
     parser.add_argument("--out", type=Path, required=True, help="where to write; it is removed again")
     parser.add_argument("--rows", type=int, default=8_000_000, help="rows of the data that is made (default %(default)s)")
+    parser.add_argument("--kind", default="features", help="of the data that is made, as datasets.py has them (default %(default)s)")
+    parser.add_argument("--job", default="", help="the command and its options (default: prepare, as the benchmark does it)")
     parser.add_argument("--threads", default="1,2,4,8,16", help="default %(default)s; those beyond the cores of the machine are left out")
     parser.add_argument("--memory", default="128MiB", help="default %(default)s")
     parser.add_argument("--rounds", type=int, default=3, help="interleaved rounds (default %(default)s)")
@@ -134,7 +143,7 @@ def main() -> None:
     if args.out.exists():
         raise SystemExit(f"scaling: {args.out} is there already; it would be removed")
     if not args.data.exists():
-        make(args.data, args.rows)
+        make(args.data, args.kind, args.rows)
     cores = len(measure.cores_for(0))
     all_runs = [Runs(threads) for threads in map(int, args.threads.split(",")) if threads <= cores]
     written: dict[str, object] = {}
