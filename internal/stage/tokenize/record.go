@@ -45,7 +45,9 @@ func (s *Stage) record(ctx context.Context, rec arrow.RecordBatch, rows []int32,
 	if s.opt.Mask {
 		labels = ram[region(len(rows)+1)+region(total):][:4*total]
 	}
-	s.lay(chunks, ends, ids, labels)
+	if err := s.lay(chunks, ends, ids, labels); err != nil {
+		return nil, err
+	}
 	var cols []arrow.Array
 	defer func() {
 		for _, c := range cols {
@@ -66,22 +68,25 @@ func (s *Stage) record(ctx context.Context, rec arrow.RecordBatch, rows []int32,
 }
 
 // lay writes ends, tokens and, where there are any, labels.
-func (s *Stage) lay(chunks []chunk, ends, ids, labels []byte) {
-	le := binary.LittleEndian
-	le.PutUint32(ends, 0)
+func (s *Stage) lay(chunks []chunk, ends, ids, labels []byte) error {
+	binary.LittleEndian.PutUint32(ends, 0)
 	row, at := 1, 0
 	for i := range chunks {
 		c := &chunks[i]
-		for _, e := range c.ends {
-			le.PutUint32(ends[4*row:], uint32(at)+uint32(e))
-			row++
-		}
-		copy(ids[4*at:], arrow.GetBytes(c.ids))
-		if labels != nil {
-			copy(labels[4*at:], arrow.GetBytes(c.labels))
-		}
-		at += len(c.ids)
+		c.row, c.at = row, at
+		row, at = row+len(c.ends), at+len(c.ids)
 	}
+	return s.pool.Each(len(chunks), func(i int, _ *worker) error {
+		c := &chunks[i]
+		for k, e := range c.ends {
+			binary.LittleEndian.PutUint32(ends[4*(c.row+k):], uint32(c.at)+uint32(e))
+		}
+		copy(ids[4*c.at:], arrow.GetBytes(c.ids))
+		if labels != nil {
+			copy(labels[4*c.at:], arrow.GetBytes(c.labels))
+		}
+		return nil
+	})
 }
 
 // list is a column of lists of numbers.

@@ -101,6 +101,8 @@ type chunk struct {
 	labels []int32
 	ends   []int32 // of each row, in ids
 	cut    int64   // rows that were
+	// Where ends and tokens go in the record: behind so many.
+	row, at int
 }
 
 // Schema is that of the rows that are made of rows of a schema: those kept, then
