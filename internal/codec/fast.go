@@ -7,88 +7,110 @@ import "unsafe"
 // ends of its slices that whatever the input says lies between them.
 
 const (
-	// fastMove is the most bytes snappyFast moves at a time.
-	fastMove = 64
-	// fastMargin is how far from either end it stops: it moves fastMove bytes
-	// and reads four behind a tag.
-	fastMargin = fastMove + 16
-	// fastStart is how many bytes must have been made before it starts, so
-	// that every distance it handles without looking is inside the block.
-	fastStart = 32
+	// fastRead is how far from the end of its input snappyFast stops: a round
+	// moves 64 bytes behind a tag and looks at what follows the last of them.
+	fastRead = 64 + 16
+	// fastMade is how far from the end of its output it stops: a round moves
+	// 64 bytes twice.
+	fastMade = 2 * 64
+	// fastStart is how many bytes must have been made before it starts: the
+	// shortest distance that it copies from at once.
+	fastStart = 8
+	// fastLiteral is the longest literal whose tag says its length.
+	fastLiteral = 60
 )
 
-// fastTags describes every tag byte: its length in the low byte (0: handled
-// elsewhere), for copies with 11-bit distances their high bits in bits 8 to
-// 10, the number of bytes of distance behind the tag from bit 11 on, and from
-// bit 16 on how far the next tag is.
-var fastTags = func() (t [256]uint32) {
-	for tag := range t {
-		n := uint32(tag >> 2)
+// fastCopies describes the tags of copies: bits 0 to 15 keep the bytes behind
+// the tag that belong to the distance, bits 16 to 23 are the length, and what
+// lies above is the part of the distance that the tag has. It is 0 for other
+// tags and for copies from anywhere, and 0 is no distance.
+var fastCopies = func() (t [256]uint64) {
+	for tag := range uint64(256) {
 		switch tag & 3 {
-		case tagLiteral:
-			if n < 60 {
-				t[tag] = n + 1 | (n+2)<<16
-			}
 		case tagCopy1:
-			t[tag] = 4 + n&7 | uint32(tag>>5)<<8 | 1<<11 | 2<<16
+			t[tag] = 0xff | (4+tag>>2&7)<<16 | tag>>5<<8<<24
 		case tagCopy2:
-			t[tag] = n + 1 | 2<<11 | 3<<16
+			t[tag] = 0xffff | (1+tag>>2)<<16
 		}
 	}
 	return t
 }()
 
-// argMasks keeps the bytes that belong to an element, by their number.
-var argMasks = [4]uint32{0, 0xff, 0xffff, 0xffffff}
-
 // snappyFast decodes elements from src[s:] to dst[d:] until one is near an
 // end, long, far or wrong, and returns where it stands. fastStart <= d.
-// Literals and copies take the same path, for which of the two comes next
-// cannot be predicted; nor can, in columns of doubles, a distance of 8.
 func snappyFast(dst, src []byte, d, s int) (int, int) {
-	if len(dst) < fastMargin || len(src) < fastMargin {
+	for {
+		d, s = snappyRounds(dst, src, d, s)
+		if d > len(dst)-fastMade || s > len(src)-fastRead {
+			return d, s
+		}
+		_, n, off, used := snappyElement(src[s:])
+		if off == 0 || off >= 16 || off > d {
+			return d, s
+		}
+		copyWide(dst, d, off, n)
+		d += n
+		s += used
+	}
+}
+
+// snappyRounds is snappyFast up to the next copy that repeats itself: those
+// need a call, and with one in its loop too little would stay in registers. A
+// round is a copy and the literal before it, if there is one: a literal is
+// followed by a copy, so that of two elements at most one has to be guessed.
+func snappyRounds(dst, src []byte, d, s int) (int, int) {
+	if s > len(src)-fastRead {
 		return d, s
 	}
 	out, in := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src))
-	bases := [2]unsafe.Pointer{out, in}
-	dEnd, sEnd := len(dst)-fastMargin, len(src)-fastMargin
-	for d <= dEnd && s <= sEnd {
-		tag := int(*(*uint8)(unsafe.Add(in, s)))
-		e := int(fastTags[tag])
-		n := e & 0xff
-		off := int(*(*uint32)(unsafe.Add(in, s+1))&argMasks[e>>11&3]) + e&0x700
-		// All ones for a literal, which is a copy from behind its tag.
-		literal := (tag&3 - 1) >> 63
-		off += (fastStart - off) & literal
-		if n == 0 || uint(off-1) >= uint(d) {
+	dEnd, inEnd := len(dst)-fastMade, unsafe.Add(in, len(src)-fastRead)
+	at := unsafe.Add(in, s)
+	tag := int(*(*uint8)(at))
+	for d <= dEnd && uintptr(at) <= uintptr(inEnd) {
+		if tag&3 == tagLiteral {
+			n := tag>>2 + 1
+			to, from := unsafe.Add(out, d), unsafe.Add(at, 1)
+			tag = int(*(*uint8)(unsafe.Add(from, n)))
+			*(*[16]byte)(to) = *(*[16]byte)(from)
+			if n > 16 {
+				if n > fastLiteral {
+					break
+				}
+				move48(unsafe.Add(to, 16), unsafe.Add(from, 16), n)
+			}
+			d += n
+			at = unsafe.Add(from, n)
+		}
+		e := fastCopies[uint8(tag)]
+		off := int(uint64(*(*uint16)(unsafe.Add(at, 1)))&e + e>>24)
+		if uint(off-8) > uint(d-8) {
 			break
 		}
-		if off < 8 {
-			copyWide(dst, d, off, n)
-			d += n
-			s += e >> 16
-			continue
-		}
-		from := d - off
-		from += (s + 1 - from) & literal
-		to, src := unsafe.Add(out, d), unsafe.Add(bases[literal&1], from)
-		*(*uint64)(to) = *(*uint64)(src)
-		*(*uint64)(unsafe.Add(to, 8)) = *(*uint64)(unsafe.Add(src, 8))
+		to, from := unsafe.Add(out, d), unsafe.Add(out, d-off)
+		*(*uint64)(to) = *(*uint64)(from)
+		*(*uint64)(unsafe.Add(to, 8)) = *(*uint64)(unsafe.Add(from, 8))
+		n := int(e >> 16 & 0xff)
 		if n > 16 {
 			if off < 16 {
-				copyWide(dst, d, off, n)
-			} else {
-				*(*[16]byte)(unsafe.Add(to, 16)) = *(*[16]byte)(unsafe.Add(src, 16))
-				if n > 32 {
-					*(*[16]byte)(unsafe.Add(to, 32)) = *(*[16]byte)(unsafe.Add(src, 32))
-					*(*[16]byte)(unsafe.Add(to, 48)) = *(*[16]byte)(unsafe.Add(src, 48))
-				}
+				break
 			}
+			move48(unsafe.Add(to, 16), unsafe.Add(from, 16), n)
 		}
 		d += n
-		s += e >> 16
+		at = unsafe.Add(at, tag&3+1)
+		tag = int(*(*uint8)(at))
 	}
-	return d, s
+	return d, int(uintptr(at) - uintptr(in))
+}
+
+// move48 moves what an element of n bytes has behind its first 16, up to 48
+// bytes.
+func move48(to, from unsafe.Pointer, n int) {
+	*(*[16]byte)(to) = *(*[16]byte)(from)
+	if n > 32 {
+		*(*[16]byte)(unsafe.Add(to, 16)) = *(*[16]byte)(unsafe.Add(from, 16))
+		*(*[16]byte)(unsafe.Add(to, 32)) = *(*[16]byte)(unsafe.Add(from, 32))
+	}
 }
 
 const (

@@ -28,7 +28,7 @@ type snappyInput struct {
 func (in *snappyInput) fill() error {
 	in.n = copy(in.buf, in.buf[in.s:in.n])
 	in.s = 0
-	for !in.done && in.n < fastMargin {
+	for !in.done && in.n < fastRead {
 		n, err := in.src.Read(in.buf[in.n:min(len(in.buf), in.n+in.want)])
 		in.n += n
 		in.want = min(4*in.want, len(in.buf))
@@ -97,7 +97,7 @@ func (in *snappyInput) decode(dst []byte) error {
 		if d >= fastStart {
 			d, in.s = snappyFast(dst, in.buf[:in.n], d, in.s)
 		}
-		if in.n-in.s < fastMargin && !in.done {
+		if in.n-in.s < fastRead && !in.done {
 			if err := in.fill(); err != nil {
 				return err
 			}

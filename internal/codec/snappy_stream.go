@@ -36,9 +36,8 @@ func (e *snappyElements) decode(w *window) error {
 				return err
 			}
 			if w.wr >= fastStart {
-				// What is made ends before the slack, whatever is moved.
-				dst := w.buf[:len(w.buf)-slack+fastMargin-fastMove]
-				w.wr, w.r = snappyFast(dst, w.in[:w.n], w.wr, w.r)
+				// What is made ends before the slack.
+				w.wr, w.r = snappyFast(w.buf[:len(w.buf)-slack], w.in[:w.n], w.wr, w.r)
 			}
 			if err := e.next(w); err != nil {
 				return err

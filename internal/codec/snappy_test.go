@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/klauspost/compress/snappy"
@@ -170,4 +171,63 @@ func TestSnappyBlockWriterHoldsToItsSize(t *testing.T) {
 	if _, err := NewSnappyBlockWriter(io.Discard, 1<<32); err == nil {
 		t.Error("4 GiB: no error")
 	}
+}
+
+// TestSnappyElementsInAnyOrder makes blocks that no encoder makes, some of
+// them with a distance that is wrong.
+func TestSnappyElementsInAnyOrder(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 5000 {
+		body, size := randomElements(rnd, 1+rnd.IntN(400))
+		block := append(binary.AppendUvarint(nil, uint64(size)), body...)
+		want, wrong := snappy.DecodeStrict(nil, block)
+		dst, intact := guarded(size)
+		var d Decoder
+		if err := d.Decompress(Snappy, dst, block); (err == nil) != (wrong == nil) {
+			t.Fatalf("%x: whole: %v, want %v", block, err, wrong)
+		}
+		if !intact() {
+			t.Fatalf("%x: wrote outside dst", block)
+		}
+		if wrong == nil && !bytes.Equal(dst, want) {
+			t.Fatalf("%x: whole: different data", block)
+		}
+		if got, err := readStream(Snappy, bytes.NewReader(block), size, 100); (err == nil) != (wrong == nil) || err == nil && !bytes.Equal(got, want) {
+			t.Fatalf("%x: stream: %v, want %v", block, err, wrong)
+		}
+	}
+}
+
+// randomElements is n elements that make size bytes, if they are right.
+func randomElements(rnd *rand.Rand, n int) (body []byte, size int) {
+	for i := range n {
+		off := 1 + rnd.IntN(min(1<<rnd.IntN(16), size+1))
+		if rnd.IntN(n*20) == 0 {
+			off = size + 1
+		}
+		switch kind := rnd.IntN(4); {
+		case kind == tagLiteral || i == 0:
+			m := 1 + rnd.IntN(1<<(1+rnd.IntN(7)))
+			if m > 60 {
+				body = append(body, 60<<2, byte(m-1))
+			} else {
+				body = append(body, byte(m-1)<<2)
+			}
+			body = append(body, noise(m)...)
+			size += m
+		case kind == tagCopy1 && off < 1<<11:
+			m := 4 + rnd.IntN(8)
+			body = append(body, byte(off>>8<<5|(m-4)<<2|tagCopy1), byte(off))
+			size += m
+		case kind == tagCopy2 && off < 1<<16:
+			m := 1 + rnd.IntN(64)
+			body = append(body, byte((m-1)<<2|tagCopy2), byte(off), byte(off>>8))
+			size += m
+		default:
+			m := 1 + rnd.IntN(64)
+			body = binary.LittleEndian.AppendUint32(append(body, byte((m-1)<<2|tagCopy4)), uint32(off))
+			size += m
+		}
+	}
+	return body, size
 }
