@@ -92,7 +92,7 @@ func (s rescatter) file(r *spill.Reader, m Part) error {
 	if left != 0 {
 		return errDamaged
 	}
-	return s.hands.flush(0)
+	return s.hands.flush()
 }
 
 // blockAt deals the rows of one block.
@@ -130,7 +130,7 @@ func (s rescatter) row(b []byte, at, size int) error {
 	}
 	to, ok := s.hands.take(p, size)
 	if !ok {
-		if err := s.hands.flush(s.hands.room / 2); err != nil {
+		if err := s.hands.makeRoom(p); err != nil {
 			return err
 		}
 		to, _ = s.hands.take(p, size)

@@ -66,16 +66,29 @@ func (h *hands) take(p, size int) (at int, ok bool) {
 // holds says that a row of size bytes fits a hand.
 func (h *hands) holds(size int) bool { return headBytes+size <= h.room }
 
-// flush writes the hands that have at least so many bytes of rows.
-func (h *hands) flush(least int) error {
+// flush writes all hands.
+func (h *hands) flush() error {
+	return h.pool.Each(len(h.used), func(p int, _ *struct{}) error { return h.empty(p) })
+}
+
+// makeRoom writes the hand of partition full, and those that are half full too.
+func (h *hands) makeRoom(full int) error {
 	return h.pool.Each(len(h.used), func(p int, _ *struct{}) error {
-		if h.rows[p] == 0 || h.used[p] < least {
+		if p != full && h.used[p] < h.room/2 {
 			return nil
 		}
-		err := h.write(p, h.block.Bytes()[p*h.room:][:h.used[p]], h.rows[p])
-		h.used[p], h.rows[p] = headBytes, 0
-		return err
+		return h.empty(p)
 	})
+}
+
+// empty writes one hand.
+func (h *hands) empty(p int) error {
+	if h.rows[p] == 0 {
+		return nil
+	}
+	err := h.write(p, h.block.Bytes()[p*h.room:][:h.used[p]], h.rows[p])
+	h.used[p], h.rows[p] = headBytes, 0
+	return err
 }
 
 // write appends a block to a partition.

@@ -164,7 +164,7 @@ func (s *Scatter) deal(ctx context.Context, from, n int, number int64) (int, err
 		return k, err
 	}
 	if s.hands.holds(keyBytes + s.sizes[k]) {
-		return k, s.hands.flush(s.hands.room / 2)
+		return k, s.hands.makeRoom(int(part(key, partitions)))
 	}
 	return k + 1, s.large(ctx, from+k, s.sizes[k], key)
 }
@@ -184,7 +184,7 @@ func (s *Scatter) large(ctx context.Context, row, size int, key uint64) error {
 // Checkpoint makes all rows that were added durable and says how to go on behind
 // them.
 func (s *Scatter) Checkpoint() (State, error) {
-	err := s.hands.flush(0)
+	err := s.hands.flush()
 	if err == nil {
 		err = s.hands.sync()
 	}
@@ -201,7 +201,7 @@ func (s *Scatter) Close() (State, error) {
 		return State{}, fmt.Errorf("shuffle: a bug in weir, please report it: scattering has ended")
 	}
 	defer s.Discard()
-	if err := s.hands.flush(0); err != nil {
+	if err := s.hands.flush(); err != nil {
 		return State{}, fmt.Errorf("shuffle: %w", err)
 	}
 	return State{s.hands.parts}, nil

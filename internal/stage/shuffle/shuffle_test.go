@@ -344,6 +344,29 @@ func TestRowsLargerThanAHandAreShuffledToo(t *testing.T) {
 	check(t, 5, rec, ids, texts)
 }
 
+func TestRowsLargerThanHalfAHandAreShuffledToo(t *testing.T) {
+	const rows, seed = 300, 5
+	rec := numbered(rows, 18_000) // up to 108 KB: a hand has 128 KiB, and one half full may not hold the next
+	defer rec.Release()
+	for name, partitions := range map[string]int{"scattered": 4, "scattered again": 1} {
+		t.Run(name, func(t *testing.T) {
+			budget := mem.New(1 << 20)
+			c := shuffle.Config{Schema: rec.Schema(), Seed: seed, Scratch: scratch(t), Name: "rows", Partitions: partitions}
+			s, err := shuffle.NewScatter(ctx, c, budget, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			scatterAll(t, s, rec, 0, rows, rows)
+			st, err := s.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids, texts := readAll(t, c, st, budget)
+			check(t, seed, rec, ids, texts)
+		})
+	}
+}
+
 func TestRowLargerThanTheShareIsRefusedWithTheNumber(t *testing.T) {
 	rec := numbered(7, 200_000)
 	defer rec.Release()
