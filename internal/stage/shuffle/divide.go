@@ -25,7 +25,7 @@ type divided struct {
 // divide scatters partition i once more.
 func (p *Partitions) divide(ctx context.Context, i int, from int64, share *mem.Budget) (_ *divided, err error) {
 	c := p.c
-	c.Name, c.Threads = partitionName(p.c.Name, i), 1
+	c.Name = partitionName(p.c.Name, i)
 	room := share.Limit() - reserve(share.Limit())
 	fan := p.weight(i)/max(room*7/10, 1) + 1
 	c.Partitions = int(min(max(fan, 2), int64(mostPartitions(share.Limit()))))
@@ -41,7 +41,9 @@ func (p *Partitions) divide(ctx context.Context, i int, from int64, share *mem.B
 		return nil, err
 	}
 	defer heap.Release()
-	h, err := newHands(ctx, c, share, nil)
+	one := c
+	one.Threads = 1
+	h, err := newHands(ctx, one, share, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ type Config struct {
 	Scratch    *spill.Dir
 	Name       string // of the scratch files, before the number of a partition
 	Partitions int
-	Threads    int // of Scatter; 0: one
+	Threads    int // of Scatter, and of every partition that is open; 0: one
 }
 
 // State is what Scatter has written: a plain value to store and to go on from.
