@@ -12,8 +12,6 @@ import (
 )
 
 const (
-	// chunk is how many rows are dealt before they are written to their places.
-	chunk = 4096
 	// leastHand keeps writing sequential where there are many partitions.
 	leastHand = 64 << 10
 	// mostFan bounds the partitions, of which each has some state.
@@ -24,6 +22,10 @@ const (
 	leastBatch = 64 << 10
 	// mostRows bounds the rows of a batch.
 	mostRows = 16 << 10
+	// usualPartition is about how large partitions are where memory would hold
+	// larger ones: threads write to many files, and wait less for the first to be
+	// read.
+	usualPartition = 32 << 20
 	// indexBytes is what putting a row in its place costs: an entry, and a part
 	// of a bucket.
 	indexBytes = entryBytes + 1
@@ -66,6 +68,7 @@ func Plan(in Input, share int64, threads int) (Layout, error) {
 	l := Layout{Partitions: 1, Passes: 2, OrderShare: share / int64(threads)}
 	fits := 0.85 * float64(l.OrderShare-reserve(l.OrderShare)) // rows are not dealt evenly, and blocks are rounded up
 	want := math.Ceil(float64(bytes+indexBytes*n) / fits)
+	want = max(want, math.Floor(min(float64(bytes)/usualPartition, float64(handsBytes(share)>>20))))
 	fan := float64(mostPartitions(share))
 	l.Partitions = max(1, int(min(want, fan)))
 	blocks := bytes/leastHand*2 + int64(l.Partitions)
@@ -105,6 +108,10 @@ func batchBytes(share int64) int { return int(min(max(share/16, leastBatch), mos
 func Least(schema *arrow.Schema, threads int) int64 {
 	return int64(max(threads, 1)) * (1<<20 + 1<<10*int64(len(schema.Fields())))
 }
+
+// chunk is how many rows are dealt at once with a share: where there is room,
+// enough for many threads.
+func chunk(share int64) int { return int(min(max(share>>11, 2<<10), 32<<10)) }
 
 // mostHand bounds a hand, which is a block on disk: one is read beside all hands
 // where a partition is scattered again in a thread's part of the share.

@@ -60,6 +60,8 @@ type Scatter struct {
 	heap  *mem.Lease
 	hands *hands
 	in    *rows.Encoder
+	// Of the rows that are dealt at once:
+	key   []uint64
 	sizes []int
 	at    []int
 }
@@ -77,10 +79,12 @@ func NewScatter(ctx context.Context, c Config, share *mem.Budget, from *State) (
 	if err != nil {
 		return nil, fmt.Errorf("shuffle: %w", err)
 	}
-	s := &Scatter{form: f, keys: NewKeys(c.Seed), share: share, in: f.NewEncoder(), sizes: make([]int, chunk), at: make([]int, chunk)}
-	if s.heap, err = share.Acquire(ctx, scatterHeap(f, c.Partitions)); err != nil {
+	s := &Scatter{form: f, keys: NewKeys(c.Seed), share: share, in: f.NewEncoder()}
+	n := chunk(share.Limit())
+	if s.heap, err = share.Acquire(ctx, scatterHeap(f, c.Partitions)+24*int64(n)); err != nil {
 		return nil, fmt.Errorf("shuffle: %w", err)
 	}
+	s.key, s.sizes, s.at = make([]uint64, n), make([]int, n), make([]int, n)
 	if s.hands, err = newHands(ctx, c, share, from); err != nil {
 		s.heap.Release()
 		return nil, fmt.Errorf("shuffle: %w", err)
@@ -88,9 +92,9 @@ func NewScatter(ctx context.Context, c Config, share *mem.Budget, from *State) (
 	return s, nil
 }
 
-// scatterHeap is what dealing has on the Go heap.
+// scatterHeap is what dealing has on the Go heap, whatever number of rows at once.
 func scatterHeap(f *rows.Form, partitions int) int64 {
-	return 16*chunk + int64(f.Nodes())*128 + int64(partitions)*256
+	return int64(f.Nodes())*128 + int64(partitions)*256
 }
 
 // Add takes the rows of rec, which it borrows, the first of which has a number.
@@ -128,7 +132,7 @@ func (s *Scatter) AddRows(ctx context.Context, rec arrow.RecordBatch, rows []int
 // run deals n rows of the record that follow each other.
 func (s *Scatter) run(ctx context.Context, from, n int, number int64) error {
 	for n > 0 {
-		k, err := s.deal(ctx, from, min(chunk, n), number)
+		k, err := s.deal(ctx, from, min(len(s.at), n), number)
 		if err != nil {
 			return err
 		}
@@ -140,23 +144,28 @@ func (s *Scatter) run(ctx context.Context, from, n int, number int64) error {
 // deal puts up to n rows from a row on in the hands of their partitions, and
 // returns how many.
 func (s *Scatter) deal(ctx context.Context, from, n int, number int64) (int, error) {
-	if err := s.in.Sizes(from, s.sizes[:n]); err != nil {
+	err := s.pieces(n, 4096, func(a, b int) error {
+		for i := a; i < b; i++ {
+			s.key[i] = s.keys.Key(number + int64(i))
+		}
+		return s.in.Sizes(from+a, s.sizes[a:b])
+	})
+	if err != nil {
 		return 0, err
 	}
-	ram, partitions := s.hands.block.Bytes(), uint64(len(s.hands.parts))
-	k, key := 0, uint64(0)
+	k, partitions := 0, uint64(len(s.hands.parts))
 	for ; k < n; k++ {
-		key = s.keys.Key(number + int64(k))
-		at, ok := s.hands.take(int(part(key, partitions)), keyBytes+s.sizes[k])
+		at, ok := s.hands.take(int(part(s.key[k], partitions)), keyBytes+s.sizes[k])
 		if !ok {
 			break
 		}
-		binary.LittleEndian.PutUint64(ram[at:], key)
 		s.at[k] = at + keyBytes
 	}
-	const some = 512 // rows that a thread writes before it looks for more
-	err := s.hands.pool.Each((k+some-1)/some, func(i int, _ *struct{}) error {
-		a, b := i*some, min(i*some+some, k)
+	ram := s.hands.block.Bytes()
+	err = s.pieces(k, 512, func(a, b int) error {
+		for i, at := range s.at[a:b] {
+			binary.LittleEndian.PutUint64(ram[at-keyBytes:], s.key[a+i])
+		}
 		s.in.Write(ram, s.at[a:b], s.sizes[a:b], from+a)
 		return nil
 	})
@@ -164,9 +173,17 @@ func (s *Scatter) deal(ctx context.Context, from, n int, number int64) (int, err
 		return k, err
 	}
 	if s.hands.holds(keyBytes + s.sizes[k]) {
-		return k, s.hands.makeRoom(int(part(key, partitions)))
+		return k, s.hands.makeRoom(int(part(s.key[k], partitions)))
 	}
-	return k + 1, s.large(ctx, from+k, s.sizes[k], key)
+	return k + 1, s.large(ctx, from+k, s.sizes[k], s.key[k])
+}
+
+// pieces divides n rows among the threads: some of them for each before it looks
+// for more.
+func (s *Scatter) pieces(n, some int, f func(from, to int) error) error {
+	return s.hands.pool.Each((n+some-1)/some, func(i int, _ *struct{}) error {
+		return f(i*some, min(i*some+some, n))
+	})
 }
 
 // large writes a row that no hand holds.
