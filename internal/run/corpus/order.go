@@ -118,7 +118,8 @@ func (o *ordering) all(m *run.Meter) error {
 }
 
 // ahead opens a partition while the one before is written, without its first
-// rows. Then its next batch is made while one is written: for two there is room.
+// rows. Then its next batches are made while one is written: at least for two there
+// is room.
 func (o *ordering) ahead(p int, from int64) {
 	o.wait = stream.Async(func() error {
 		if p == o.from.Len() {
@@ -160,13 +161,14 @@ func (o *ordering) partition(p int, m *run.Meter) error {
 
 // batch writes a batch of a partition, behind rows that are done.
 func (o *ordering) batch(b *stream.Batch, p int, done int64) error {
+	size := o.chapterSize()
 	for from := int64(0); from < b.Rows(); {
 		rec := b.Record.NewSlice(from, min(b.Rows(), from+lineRows))
 		o.scale.Rows(o.weigh, rec)
 		n, full := 0, false
 		for rows := int(rec.NumRows()); !full && n < rows; n++ {
 			o.weight += int64(o.weigh[n])
-			full = o.weight >= o.chapterSize()
+			full = o.weight >= size
 		}
 		err := o.shelf.add(rec, o.rows[:n], o.weigh)
 		rec.Release()

@@ -14,6 +14,8 @@ import (
 const (
 	// leastHand keeps writing sequential where there are many partitions.
 	leastHand = 64 << 10
+	// usualHand is what a partition has where there is memory for it.
+	usualHand = 1 << 20
 	// mostFan bounds the partitions, of which each has some state.
 	mostFan = 8192
 	// mostBatch and leastBatch bound the bytes of batches that are given out:
@@ -68,7 +70,8 @@ func Plan(in Input, share int64, threads int) (Layout, error) {
 	l := Layout{Partitions: 1, Passes: 2, OrderShare: share / int64(threads)}
 	fits := 0.85 * float64(l.OrderShare-reserve(l.OrderShare)) // rows are not dealt evenly, and blocks are rounded up
 	want := math.Ceil(float64(bytes+indexBytes*n) / fits)
-	want = max(want, math.Floor(min(float64(bytes)/usualPartition, float64(handsBytes(share)>>20))))
+	most := float64(handsBytes(share) / usualHand)
+	want = max(want, min(most, math.Floor(float64(bytes)/usualPartition)))
 	fan := float64(mostPartitions(share))
 	l.Partitions = max(1, int(min(want, fan)))
 	blocks := bytes/leastHand*2 + int64(l.Partitions)
@@ -116,7 +119,7 @@ func chunk(share int64) int { return int(min(max(share>>11, 2<<10), 32<<10)) }
 // mostHand bounds a hand, which is a block on disk: one is read beside all hands
 // where a partition is scattered again in a thread's part of the share.
 func mostHand(share int64, threads int) int {
-	return int(min(max(share/int64(max(threads, 1))/8, leastHand), 1<<20))
+	return int(min(max(share/int64(max(threads, 1))/8, leastHand), usualHand))
 }
 
 // beside maps n bytes of a share of which the caller holds some already. What it

@@ -113,6 +113,12 @@ func TestPlanGrowsByPasses(t *testing.T) {
 	if l := plan(10<<40, 128<<20); l.Passes != 3 || l.Partitions > 1024 || l.Scratch > 12<<40 {
 		t.Errorf("10 TiB in 128 MiB: %+v", l)
 	}
+	if l := plan(2<<30, 64<<30); l.Passes != 2 || l.Partitions < 50 || l.Partitions > 100 {
+		t.Errorf("2 GiB in 64 GiB: %+v, not partitions for many threads", l)
+	}
+	if l := plan(1<<40, 256<<30); l.Passes != 2 || l.Partitions > 1024 {
+		t.Errorf("1 TiB in 256 GiB: %+v, which leaves hands of less than a megabyte", l)
+	}
 	_, err := shuffle.Plan(shuffle.Input{Schema: schema, Bytes: 1, Rows: 1}, 1<<20, 2)
 	if !errors.Is(err, mem.ErrTooSmall) {
 		t.Errorf("a share of 1 MiB: %v", err)
