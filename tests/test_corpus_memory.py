@@ -199,19 +199,20 @@ def test_a_whole_recipe_runs_inside_the_memory(gpt2: Path, tmp_path: Path, limit
 
 @linux
 @pytest.mark.parametrize("threads", ("1", "4"))
-@pytest.mark.parametrize("name", ("dedup", "shuffle", "pack", "tokenize"))
+@pytest.mark.parametrize("name", ("dedup", "shuffle", "shuffle by large row groups", "pack", "tokenize"))
 def test_what_needs_more_is_refused_with_a_number_that_works(
     sources: Path, request: pytest.FixtureRequest, tmp_path: Path, name: str, threads: str
 ) -> None:
     file, rules = {
         "dedup": (sources / "keys.parquet", ["--by", "key"]),
         "shuffle": (sources / "wide.parquet", []),
+        "shuffle by large row groups": (sources / "keys.parquet", ["--row-group", "16MiB"]),
         "pack": (sources / "tokens.parquet", ["--length", "2048"]),
         "tokenize": (sources / "texts.parquet", ["--tokenizer", "gpt2"]),
     }[name]
     if name == "tokenize":
         rules = ["--tokenizer", str(request.getfixturevalue("gpt2"))]
-    args = [name, str(file), "-o", f"{tmp_path}/out/", "--threads", threads, *rules]
+    args = [name.split(maxsplit=1)[0], str(file), "-o", f"{tmp_path}/out/", "--threads", threads, *rules]
     limit = 24 * MIB
     outcome = limited(args, limit, file)
     assert (outcome.kills, outcome.code, outcome.out) == (0, 3, ""), outcome.err

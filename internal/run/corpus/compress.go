@@ -35,7 +35,7 @@ func (w *work) chooseCodec() error {
 	}
 	w.state.Codec = codecNone
 	plain, packed, err := w.scratchNeed()
-	if _, small := errors.AsType[*run.TooSmallError](err); small {
+	if _, small := errors.AsType[*run.TooSmallError](err); small || errors.Is(err, mem.ErrTooSmall) {
 		return nil // what is refused later is refused with all that is needed
 	}
 	if err != nil {
