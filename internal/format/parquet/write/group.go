@@ -1,212 +1,163 @@
 package write
 
 import (
-	"encoding/binary"
+	"context"
 	"fmt"
+	"sync/atomic"
 
-	"github.com/weir-data/weir/internal/format/parquet/meta"
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/stream"
 )
 
-// put writes a row group whose pages are complete.
-func (f *file) put(g *group, rows int64) error {
-	start, size := f.out.n, int64(0)
+// group is a row group under construction: pages that are being filled, those
+// that are complete, and the threads that make them.
+type group struct {
+	*options
+	*layout
+	leaves []*leaf
+	share  *mem.Budget
+	dicts  *mem.Budget
+	heap   *mem.Lease
+	slots  *mem.Block
+	crew   []*thread
+	pool   *stream.Pool[thread]
+	held   held
+	// What is done with it in goroutines, one behind the other: the last, nil
+	// where there is none, and those that have rows of a batch.
+	busy  *stream.Future
+	queue []*stream.Future
+}
+
+// open leases what is there from the beginning to the end.
+func (g *group) open() (err error) {
+	g.held = held{share: g.share, size: g.block}
+	if g.heap, err = g.share.Acquire(context.Background(), g.layout.heap); err != nil {
+		return err
+	}
+	if g.dicts, err = g.share.Carve("dictionaries", g.layout.dicts); err != nil {
+		return err
+	}
+	if err = g.shareDicts(); err != nil {
+		return err
+	}
+	if g.slots, err = g.share.Map(context.Background(), g.layout.slots); err != nil {
+		return err
+	}
+	at := 0
 	for _, l := range g.leaves {
-		if err := f.writeChunk(g, l); err != nil {
-			return fmt.Errorf("parquet: %w", err)
+		n := l.slotSize(g.pageOf(l))
+		l.slot = g.slots.Bytes()[at : at+n : at+n]
+		l.refill(g.pageOf(l))
+		at += n
+	}
+	for range g.threads {
+		t, err := newThread(g.layout, g.comp, &g.held)
+		if err != nil {
+			return err
 		}
-		size += l.chunk.uncompressed
+		g.crew = append(g.crew, t)
 	}
-	g.clear()
-	// Behind the chunks, as in the footer.
-	var totals []byte
-	for _, v := range []int64{size, rows, start, f.out.n - start} {
-		totals = binary.AppendUvarint(totals, uint64(v))
-	}
-	if _, err := f.chunks.Write(totals); err != nil {
-		return fmt.Errorf("parquet: %w", err)
-	}
-	f.count++
+	var next atomic.Int64
+	g.pool = stream.NewPool(g.threads, func() *thread { return g.crew[next.Add(1)-1] })
 	return nil
 }
 
-// writeChunk writes the pages of a chunk and describes it.
-func (f *file) writeChunk(g *group, l *leaf) error {
-	c := &l.chunk
-	dict := f.out.n
-	if c.has(meta.RLEDictionary) {
-		if err := f.writeDict(g, l); err != nil {
+// shareDicts gives each leaf the memory of its dictionary: all from one, or, where
+// none may take another's, a part of its own.
+func (g *group) shareDicts() (err error) {
+	for _, l := range g.leaves {
+		if l.dicts = g.dicts; !g.steady {
+			continue
+		}
+		if l.dicts, err = g.dicts.Carve("dictionary", g.layout.dicts/int64(len(g.leaves))); err != nil {
 			return err
 		}
 	}
-	data := f.out.n
-	for r := c.pages.head; r != 0; {
-		rec, _, _ := g.held.read(r)
-		if _, err := f.out.Write(rec.data); err != nil {
-			return err
-		}
-		r = rec.next
-	}
-	columns, offsets := f.columns.total, f.offsets.total
-	if err := f.indexPages(&g.held, c, data, l.order); err != nil || (columns+offsets) > f.index {
-		// Readers do without; a footer that does not fit is worse.
-		f.columns.cut(columns)
-		f.offsets.cut(offsets)
-	}
-	t := thrift{b: make([]byte, 0, chunkCost+2*len(l.name))}
-	l.describe(&t, g.pool.Own().compressor(c).id, dict, data)
-	entry := binary.AppendUvarint(nil, uint64(len(t.b)))
-	entry = append(entry, t.b...)
-	entry = binary.AppendUvarint(entry, uint64(f.columns.total-columns))
-	entry = binary.AppendUvarint(entry, uint64(f.offsets.total-offsets))
-	_, err := f.chunks.Write(entry)
-	return err
+	return nil
 }
 
-// has says whether the chunk has data pages of an encoding.
-func (c *chunk) has(e meta.Encoding) bool { return c.encodings>>e&1 == 1 }
-
-// writeDict writes the dictionary page by way of the caller's own memory.
-func (f *file) writeDict(g *group, l *leaf) error {
-	c, t := &l.chunk, g.pool.Own()
-	values := c.dict.values.Bytes()[:c.dict.used]
-	n, err := t.compressor(c).pack(t.spill, nil, values)
-	if err != nil {
-		return fmt.Errorf("column %q: %w", l.name, err)
+// bind points leaves at the arrays of a batch.
+func bind(leaves []*leaf, rec arrow.RecordBatch) {
+	for _, l := range leaves {
+		l.bind(rec.Column(l.column).Data())
 	}
-	h := t.header(meta.DictionaryPage, len(values), n, func(h *thrift) {
-		outer := h.begin(7)
-		h.i32(1, int32(c.dict.n))
-		h.i32(2, int32(meta.Plain))
-		h.end(outer)
+}
+
+// then has do done behind what is being done, and end when it is over, whether
+// there was an error or not.
+func (g *group) then(do func() error, end func()) {
+	before := g.busy
+	g.busy = stream.Async(func() error {
+		defer end()
+		if err := before.Wait(); err != nil {
+			return err
+		}
+		return do()
 	})
-	c.uncompressed += int64(len(h) + len(values))
-	c.compressed += int64(len(h) + n)
-	if _, err := f.out.Write(h); err != nil {
-		return err
-	}
-	_, err = f.out.Write(t.spill[:n])
-	return err
 }
 
-// describe writes the chunk's metadata.
-func (l *leaf) describe(t *thrift, codec int32, dict, data int64) {
-	c := &l.chunk
-	t.i32(1, int32(l.typ))
-	encodings := []meta.Encoding{meta.RLE}
-	for _, e := range []meta.Encoding{meta.Plain, meta.DeltaBinaryPacked, meta.RLEDictionary} {
-		if c.has(e) || e == meta.Plain && c.has(meta.RLEDictionary) { // the dictionary's values are plain
-			encodings = append(encodings, e)
-		}
-	}
-	t.list(2, wireI32, len(encodings))
-	for _, e := range encodings {
-		t.b = binary.AppendVarint(t.b, int64(e))
-	}
-	t.list(3, wireBinary, len(l.path))
-	for _, name := range l.path {
-		t.b = append(binary.AppendUvarint(t.b, uint64(len(name))), name...)
-	}
-	t.i32(4, codec)
-	t.i64(5, c.values)
-	t.i64(6, c.uncompressed)
-	t.i64(7, c.compressed)
-	t.i64(9, data)
-	if c.has(meta.RLEDictionary) {
-		t.i64(11, dict)
-	}
-	outer := t.begin(12)
-	t.i64(3, c.nulls)
-	if c.stats.known && !c.unbounded {
-		t.binary(5, c.stats.max())
-		t.binary(6, c.stats.min())
-		t.bool(7, !c.stats.cutMax)
-		t.bool(8, !c.stats.cutMin)
-	}
-	t.end(outer)
-	t.b = append(t.b, 0)
+// wait waits until nothing is being done with it.
+func (g *group) wait() error {
+	g.queue = nil
+	return g.busy.Wait()
 }
 
-// indexPages writes the chunk's offset index and, where every page with
-// values has bounds, its column index. The first page lies at a place in the
-// file.
-func (f *file) indexPages(h *held, c *chunk, at int64, o order) error {
-	t := thrift{}
-	t.list(1, wireStruct, c.count)
-	row := int64(0)
-	for r := c.pages.head; r != 0; {
-		rec, _, _ := h.read(r)
-		size := len(rec.data)
-		for r = rec.next; r != 0; {
-			more, _, _ := h.read(r)
-			if more.flags&goesOn == 0 {
-				break
-			}
-			size += len(more.data)
-			r = more.next
-		}
-		t.last = 0
-		t.i64(1, at)
-		t.i32(2, int32(size))
-		t.i64(3, row)
-		if err := t.to(&f.offsets, 0); err != nil {
-			return err
-		}
-		at += int64(size)
-		row += int64(rec.rows)
-	}
-	if err := t.to(&f.offsets, 0); err != nil || o == noOrder || c.unbounded {
-		return err
-	}
-	return f.columnIndex(h, c)
+// encode adds rows of the batch that leaves are bound to.
+func (g *group) encode(from, to int) error {
+	return g.each(func(l *leaf, t *thread) error { return l.add(t, from, to) })
 }
 
-// to moves what was written and some more bytes to a tape.
-func (t *thrift) to(p *tape, more ...byte) error {
-	t.b = append(t.b, more...)
-	_, err := p.Write(t.b)
-	t.b = t.b[:0]
-	return err
-}
+// flush encodes the pages that are being filled.
+func (g *group) flush() error { return g.each((*leaf).flush) }
 
-// columnIndex goes over the pages once for each of its lists.
-func (f *file) columnIndex(h *held, c *chunk) error {
-	t := thrift{}
-	each := func(id int16, typ byte, put func(r record, lo, hi []byte)) error {
-		t.list(id, typ, c.count)
-		for r := c.pages.head; r != 0; {
-			rec, lo, hi := h.read(r)
-			r = rec.next
-			if rec.flags&goesOn != 0 {
-				continue
-			}
-			put(rec, lo, hi)
-			if err := t.to(&f.columns); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	text := func(b []byte) { t.b = append(binary.AppendUvarint(t.b, uint64(len(b))), b...) }
-	err := each(1, wireTrue, func(r record, _, _ []byte) {
-		if r.flags&allNull != 0 {
-			t.b = append(t.b, wireTrue)
-		} else {
-			t.b = append(t.b, wireFalse)
-		}
-	})
-	if err == nil {
-		err = each(2, wireBinary, func(_ record, lo, _ []byte) { text(lo) })
-	}
-	if err == nil {
-		err = each(3, wireBinary, func(_ record, _, hi []byte) { text(hi) })
-	}
+// each does something with all leaves, by all threads.
+func (g *group) each(do func(*leaf, *thread) error) error {
+	err := g.pool.Each(len(g.leaves), func(i int, t *thread) error { return do(g.leaves[i], t) })
 	if err != nil {
-		return err
+		return fmt.Errorf("parquet: %w", err)
 	}
-	t.i32(4, 0) // no order of the pages
-	err = each(5, wireI64, func(r record, _, _ []byte) { t.b = binary.AppendVarint(t.b, int64(r.nulls)) })
-	if err != nil {
-		return err
+	return nil
+}
+
+// size is what there would be in the file of it.
+func (g *group) size() (n int64) {
+	for _, l := range g.leaves {
+		n += l.chunk.compressed + int64(l.pending()+l.chunk.dict.used)
 	}
-	return t.to(&f.columns, 0)
+	return n
+}
+
+// clear makes room for another row group.
+func (g *group) clear() {
+	for _, l := range g.leaves {
+		l.chunk.dict.free()
+		l.chunk = chunk{}
+	}
+	for _, t := range g.crew {
+		t.log.reset()
+	}
+	g.held.free()
+}
+
+// free gives all memory back.
+func (g *group) free() {
+	if g.pool != nil {
+		g.pool.Close()
+		g.pool = nil
+	}
+	g.clear()
+	for _, t := range g.crew {
+		t.free()
+	}
+	g.crew = nil
+	g.slots.Free()
+	for _, l := range g.leaves {
+		if l.dicts != g.dicts {
+			l.dicts.Close()
+		}
+	}
+	g.dicts.Close()
+	g.heap.Release()
 }
