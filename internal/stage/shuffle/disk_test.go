@@ -79,15 +79,7 @@ func TestDamagedScratchIsAnErrorOfTheData(t *testing.T) {
 	defer rec.Release()
 	budget, dir := mem.New(8<<20), scratch(t)
 	c := shuffle.Config{Schema: rec.Schema(), Scratch: dir, Name: "rows", Partitions: 1}
-	s, err := shuffle.NewScatter(ctx, c, budget, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	scatterAll(t, s, rec, 0, 500, 100)
-	st, err := s.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := scattered(t, c, budget, rec, 100)
 	files, _ := filepath.Glob(filepath.Join(dir.Path(), "*.spill"))
 	whole, err := os.ReadFile(files[0])
 	if err != nil {

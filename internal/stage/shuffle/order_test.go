@@ -16,19 +16,11 @@ func TestBatchesThatAreMadeSideBySideComeInOrder(t *testing.T) {
 		"texts that have no room beside batches": {9, 75_000},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rec, rows := numbered(v.rows, v.wide), v.rows
+			rec := numbered(v.rows, v.wide)
 			defer rec.Release()
 			budget := mem.New(4 << 20) // batches of 256 KiB
 			c := shuffle.Config{Schema: rec.Schema(), Seed: seed, Scratch: scratch(t), Name: "rows", Partitions: 1, Threads: 8}
-			s, err := shuffle.NewScatter(ctx, c, budget, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			scatterAll(t, s, rec, 0, int64(rows), 5000)
-			st, err := s.Close()
-			if err != nil {
-				t.Fatal(err)
-			}
+			st := scattered(t, c, budget, rec, 5000)
 			ids, texts := readAll(t, c, st, budget)
 			check(t, seed, rec, ids, texts)
 			if budget.Leased() != 0 {
@@ -43,15 +35,7 @@ func TestPartitionIsClosedInTheMiddle(t *testing.T) {
 	defer rec.Release()
 	budget := mem.New(8 << 20)
 	c := shuffle.Config{Schema: rec.Schema(), Scratch: scratch(t), Name: "rows", Partitions: 1, Threads: 4}
-	s, err := shuffle.NewScatter(ctx, c, budget, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	scatterAll(t, s, rec, 0, 20_000, 20_000)
-	st, err := s.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := scattered(t, c, budget, rec, 20_000)
 	p, err := shuffle.Open(c, st)
 	if err != nil {
 		t.Fatal(err)

@@ -82,6 +82,21 @@ func scatterAll(t *testing.T, s *shuffle.Scatter, rec arrow.RecordBatch, from, t
 	}
 }
 
+// scattered scatters a record, in pieces of a few rows each.
+func scattered(t *testing.T, c shuffle.Config, share *mem.Budget, rec arrow.RecordBatch, piece int64) shuffle.State {
+	t.Helper()
+	s, err := shuffle.NewScatter(ctx, c, share, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scatterAll(t, s, rec, 0, rec.NumRows(), piece)
+	st, err := s.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
 // readAll gives all rows of all partitions in order, as text, and their ids.
 func readAll(t *testing.T, c shuffle.Config, st shuffle.State, share *mem.Budget) (ids []int64, texts []string) {
 	t.Helper()
@@ -172,15 +187,7 @@ func TestOrderIsThatOfTheKeysHoweverRowsAreDivided(t *testing.T) {
 		t.Run(fmt.Sprintf("%+v", v), func(t *testing.T) {
 			budget, dir := mem.New(v.share), scratch(t)
 			c := shuffle.Config{Schema: rec.Schema(), Seed: seed, Scratch: dir, Name: "rows", Partitions: v.partitions, Threads: v.threads}
-			s, err := shuffle.NewScatter(ctx, c, budget, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			scatterAll(t, s, rec, 0, rows, v.piece)
-			st, err := s.Close()
-			if err != nil {
-				t.Fatal(err)
-			}
+			st := scattered(t, c, budget, rec, v.piece)
 			if budget.Leased() != 0 {
 				t.Fatalf("%d bytes are still leased by scattering", budget.Leased())
 			}
@@ -231,15 +238,7 @@ func TestPartitionThatIsTooLargeIsScatteredAgain(t *testing.T) {
 	defer rec.Release()
 	budget, dir := mem.New(512<<10), scratch(t)
 	c := shuffle.Config{Schema: rec.Schema(), Seed: seed, Scratch: dir, Name: "rows", Partitions: 2}
-	s, err := shuffle.NewScatter(ctx, c, budget, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	scatterAll(t, s, rec, 0, rows, 1000)
-	st, err := s.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := scattered(t, c, budget, rec, 1000)
 	if st.Bytes() < 8*budget.Limit() {
 		t.Fatalf("%d bytes are too few for this test", st.Bytes())
 	}
@@ -331,15 +330,7 @@ func TestRowsLargerThanAHandAreShuffledToo(t *testing.T) {
 	defer rec.Release()
 	budget, dir := mem.New(1<<20), scratch(t)
 	c := shuffle.Config{Schema: rec.Schema(), Seed: 5, Scratch: dir, Name: "rows", Partitions: 8}
-	s, err := shuffle.NewScatter(ctx, c, budget, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	scatterAll(t, s, rec, 0, 30, 30)
-	st, err := s.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := scattered(t, c, budget, rec, 30)
 	ids, texts := readAll(t, c, st, budget)
 	check(t, 5, rec, ids, texts)
 }
@@ -352,15 +343,7 @@ func TestRowsLargerThanHalfAHandAreShuffledToo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			budget := mem.New(1 << 20)
 			c := shuffle.Config{Schema: rec.Schema(), Seed: seed, Scratch: scratch(t), Name: "rows", Partitions: partitions}
-			s, err := shuffle.NewScatter(ctx, c, budget, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			scatterAll(t, s, rec, 0, rows, rows)
-			st, err := s.Close()
-			if err != nil {
-				t.Fatal(err)
-			}
+			st := scattered(t, c, budget, rec, rows)
 			ids, texts := readAll(t, c, st, budget)
 			check(t, seed, rec, ids, texts)
 		})
