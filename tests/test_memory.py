@@ -80,13 +80,13 @@ def test_threads_do_not_move_the_limit(name: str, threads: int) -> None:
 
 
 @pytest.mark.parametrize("threads", THREADS)
-@pytest.mark.parametrize("name", ["text", "chat"])
-def test_a_container_that_holds_little_more_than_the_program(name: str, threads: int) -> None:
+@pytest.mark.parametrize(("name", "limit"), [("text", SMALL), ("chat", SMALL), ("numeric-one", 64 * MIB)])
+def test_a_container_that_holds_little_more_than_the_program(name: str, limit: int, threads: int) -> None:
     """The program's pages are read from disk again, into the container, and stay there while data passes through."""
     if not cgroup.available():
         pytest.skip("no memory cgroup may be made here")
     cgroup.drop_caches(BINARY)
-    holds(name, SMALL, threads)
+    holds(name, limit, threads)
 
 
 @pytest.mark.parametrize("name", [f"duckdb-text-{codec}" for codec in CODECS] + ["large-pages-brotli"])

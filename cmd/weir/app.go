@@ -29,9 +29,9 @@ type app struct {
 	procs    func(n int)
 }
 
-// smallContainer is one where pages that the system reads ahead, of the data or
-// of the program itself, push out those that are needed: with steps of 8 MiB,
-// 32 MiB did not get anywhere, 48 did.
+// smallContainer is one where pages of data that the system reads ahead push out
+// those that are needed: with steps of 8 MiB, 32 MiB did not get anywhere, 48
+// did.
 const smallContainer = 64 << 20
 
 func newApp() *app {

@@ -26,9 +26,7 @@ func mainExit() (code int) {
 			code = exitOther
 		}
 	}()
-	if limit, _ := mem.ContainerLimit(); limit < smallContainer {
-		mem.SpareCode()
-	}
+	mem.SpareCode()
 	// A closed pipe is an error of the write, not the end of the process.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

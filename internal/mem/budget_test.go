@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 )
@@ -32,6 +33,7 @@ func TestAcquireIsFirstComeFirstServed(t *testing.T) {
 		b := New(10)
 		held := mustAcquire(t, b, 10)
 		sizes := []int64{7, 1, 10, 2, 3, 5}
+		var mu sync.Mutex // for those that are granted together
 		var order []int
 		for i, n := range sizes {
 			go func() {
@@ -39,7 +41,9 @@ func TestAcquireIsFirstComeFirstServed(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
+				mu.Lock()
 				order = append(order, i)
+				mu.Unlock()
 				// The next in line runs only after this one's release.
 				l.Release()
 			}()

@@ -1,12 +1,13 @@
 package mem
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
 )
 
-func TestOwnPagesAreReadOneAtATime(t *testing.T) {
+func TestOwnPagesAreReadAsTheyAreNeeded(t *testing.T) {
 	SpareCode()
 	smaps, err := os.ReadFile("/proc/self/smaps")
 	if err != nil {
@@ -21,6 +22,14 @@ func TestOwnPagesAreReadOneAtATime(t *testing.T) {
 		switch {
 		case strings.Contains(line, "-") && strings.Contains(line, "/"):
 			ours = strings.HasSuffix(line, " "+exe+"\n")
+			var from, to uintptr
+			var mode string
+			if _, err := fmt.Sscanf(line, "%x-%x %s", &from, &to, &mode); err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			if ours && strings.Contains(mode, "x") && to-from > codePiece {
+				t.Errorf("a fault may read %d bytes of code: %s", to-from, line)
+			}
 		case ours && strings.HasPrefix(line, "VmFlags:"):
 			seen++
 			if !strings.Contains(line, " rr") {
