@@ -1,15 +1,13 @@
-"""What a benchmark found, kept as JSON: a part that is run again replaces its old result and leaves the others."""
+"""What a part of the benchmark found."""
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import subprocess
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
 
 import environment
 from figures import Verdict
@@ -55,26 +53,3 @@ def weir_version(binary: Path) -> str:
     if not binary.exists():
         return "not run"
     return subprocess.run([str(binary), "--version"], capture_output=True, text=True, check=False).stdout.strip()
-
-
-def load(path: Path) -> dict[str, Section]:
-    """The sections of earlier runs."""
-    if not path.exists():
-        return {}
-    return {name: section(fields) for name, fields in json.loads(path.read_text()).items()}
-
-
-def section(fields: dict[str, Any]) -> Section:
-    return Section(
-        made=fields["made"],
-        entries=[Entry(**each) for each in fields["entries"]],
-        survivals=[Survival(**each) for each in fields["survivals"]],
-        verdicts=[Verdict(**each) for each in fields["verdicts"]],
-        notes=fields["notes"],
-        rates=fields.get("rates", False),
-        costs=fields.get("costs", False),
-    )
-
-
-def save(path: Path, sections: dict[str, Section]) -> None:
-    path.write_text(json.dumps({name: asdict(each) for name, each in sections.items()}, indent=1) + "\n")

@@ -23,7 +23,6 @@ import feeding
 import formats
 import parts
 import preparing
-import results
 import tables
 from call import Call
 from programs import HERE, NAMES, WEIR
@@ -80,9 +79,7 @@ def main() -> None:
         raise SystemExit(f"bench: {args.weir} is missing; run `make build` first, or leave weir out with --programs")
     if WEIR not in args.programs:
         args.parts = [part for part in args.parts if part not in ("s3", "big", "prepare-big")]
-    store = datasets.cache() / ("bench-quick.json" if args.quick else "bench.json")
     call = Call(args)
-    sections = results.load(store)
     for part in args.parts:
         try:
             section = PARTS[part](call)
@@ -92,10 +89,8 @@ def main() -> None:
             continue  # nothing of it was asked for, or could be had
         shown = section if part in SHOWN else replace(section, entries=[])
         print(f"\n{document.TITLES[part]}\n\n{tables.body(shown)}", flush=True)
-        sections[part] = section
-        results.save(store, sections)
-    if not args.quick:
-        (parts.DOCS / "benchmarks.md").write_text(document.render(sections))
+        if not args.quick:
+            document.put(part, section)
 
 
 if __name__ == "__main__":
