@@ -2,13 +2,16 @@ package parquet
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet/compress"
 
 	"github.com/weir-data/weir/internal/format"
 	"github.com/weir-data/weir/internal/mem"
@@ -222,6 +225,34 @@ func TestWriterGiantValues(t *testing.T) {
 		}
 		// What the error says suffices.
 		sameRows(t, writeOwn(t, opt, small.Need, rec), rec)
+	}
+}
+
+// TestWhatCompressionDoesNothingForIsStoredAsItIs by the codecs that are fast.
+func TestWhatCompressionDoesNothingForIsStoredAsItIs(t *testing.T) {
+	const rows = 8000
+	r := rand.New(rand.NewPCG(1, 2))
+	noise, text, few := array.NewBinaryBuilder(memory.DefaultAllocator, arrow.BinaryTypes.Binary),
+		array.NewStringBuilder(memory.DefaultAllocator), array.NewBinaryBuilder(memory.DefaultAllocator, arrow.BinaryTypes.Binary)
+	values := make([][]byte, 16)
+	for i := range values {
+		values[i] = binary.LittleEndian.AppendUint64(nil, r.Uint64())
+	}
+	for i := range rows {
+		noise.Append(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, r.Uint64()), r.Uint64()))
+		text.Append(fmt.Sprintf("a text that goes on and on, %d times", i))
+		few.Append(values[r.IntN(len(values))])
+	}
+	rec := table(column{"noise", noise.NewArray(), false}, column{"text", text.NewArray(), false}, column{"few", few.NewArray(), false})
+	for codec, want := range map[string][3]bool{"snappy": {false, true, true}, "lz4": {false, true, true}, "zstd": {true, true, true}, "none": {}} {
+		data := writeOwn(t, format.WriteOptions{Codec: codec}, 64<<20, pieces(rec, 700)...)
+		sameRows(t, data, rec)
+		sameElsewhere(t, data, rec)
+		for i, want := range want {
+			if c := chunkOf(t, data, i); (c.Compression() != compress.Codecs.Uncompressed) != want {
+				t.Errorf("%s, column %d: %s", codec, i, c.Compression())
+			}
+		}
 	}
 }
 

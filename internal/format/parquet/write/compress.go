@@ -15,6 +15,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/weir-data/weir/internal/format"
+	"github.com/weir-data/weir/internal/format/parquet/meta"
 )
 
 // compression is a codec with its level.
@@ -145,6 +146,16 @@ func (c *compressor) matchesOnly() bool { return c.id == 0 || c.id == 1 || c.id 
 
 // uncompressed is for chunks that are not compressed, whatever the file's codec.
 var uncompressed = compressor{compression: compression{name: "none"}}
+
+// leastTried is a page whose values say what compression does to the chunk's.
+const leastTried = 32 << 10
+
+// vain says that the codec, one that is chosen to be fast, takes less than a
+// twentieth from the first page of a chunk: the others are not tried. Of a
+// dictionary's indices nothing follows for its values.
+func (c *chunk) vain(comp *compressor, size, n int) bool {
+	return c.count == 1 && comp.id != 0 && comp.matchesOnly() && size >= leastTried && n > size/20*19 && !c.has(meta.RLEDictionary)
+}
 
 // compressor is that of the chunk's pages.
 func (t *thread) compressor(c *chunk) *compressor {

@@ -232,6 +232,10 @@ func (t *thread) hold(l *leaf, r record, p *page, describe func(*thrift)) error 
 		dst, at = t.log.buf[t.log.pos:], head
 	}
 	n, err := comp.pack(dst[at:at+bound], a, b)
+	if err == nil && l.chunk.vain(comp, size, n) {
+		l.chunk.raw = true
+		n, err = uncompressed.pack(dst[at:at+bound], a, b)
+	}
 	if err != nil {
 		return fmt.Errorf("column %q: %w", l.name, err)
 	}
