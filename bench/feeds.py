@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 BUDGET = 192  # MiB for weir's child, so that Python has 64 of the 256 they may have together
-SCAN_BUDGET = 84  # MiB for the child of weir.scan where its memory is compared: about the least in which it reads numeric
+SCAN_BUDGET = 88  # MiB for the child of weir.scan where its memory is compared: about the least in which it reads numeric at full speed
 SMALL = "numeric-small"  # what the slow ones read instead of numeric: the rate is what counts
 
 
@@ -56,7 +56,7 @@ TEXTS = {
 }
 AXOLOTL, FIRST = "fast-axolotl", "feed-first"
 SCANS = {
-    "weir.scan": Feeder("weir_scan", "", ("16384",), memory=SCAN_BUDGET),
+    "weir.scan": Feeder("weir_scan", "", ("8192",), memory=SCAN_BUDGET),
     "weir.scan as by default": Feeder("weir_scan", ""),
     "pyarrow in process": Feeder("arrow_scan", ""),
 }
