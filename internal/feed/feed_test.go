@@ -147,6 +147,22 @@ func TestTheOrderDoesNotDependOnThreadsMemoryAndFormat(t *testing.T) {
 	}
 }
 
+// TestLargeBatchesAreTheSameRows: they are copied by all threads, others by one.
+func TestLargeBatchesAreTheSameRows(t *testing.T) {
+	const rows = 100_000 // of 16 bytes
+	_, data := source(t, rows)
+	c := base(data)
+	c.Window = 4 << 20
+	_, feed := opened(t, env(64<<20), c)
+	want := epoch(t, feed, 0, 0).labels
+	c.BatchSize, c.Threads = rows, 3
+	_, feed = opened(t, env(128<<20), c)
+	got := epoch(t, feed, 0, 0)
+	if got.batches != 1 || !slices.Equal(got.labels, want) {
+		t.Errorf("%d batches; the same rows: %v", got.batches, slices.Equal(got.labels, want))
+	}
+}
+
 func TestNaturalOrder(t *testing.T) {
 	text, par := source(t, 3000)
 	for _, path := range []string{text, par} {

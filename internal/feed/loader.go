@@ -10,6 +10,7 @@ import (
 	"github.com/weir-data/weir/internal/feed/order"
 	"github.com/weir-data/weir/internal/feed/wire"
 	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/stream"
 )
 
 // slot is memory of a batch.
@@ -73,6 +74,7 @@ type loader struct {
 	stats   stats
 
 	maker   maker
+	copying *stream.Pool[struct{}] // of matrices; nil: there are none
 	tracks  []*track
 	readers []*reader
 	arena   *mem.Budget // of batches

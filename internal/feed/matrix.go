@@ -7,6 +7,7 @@ import (
 	"github.com/weir-data/weir/internal/feed/tensor"
 	"github.com/weir-data/weir/internal/feed/wire"
 	"github.com/weir-data/weir/internal/mem"
+	"github.com/weir-data/weir/internal/stream"
 )
 
 // rows is a window as rows of numbers.
@@ -17,10 +18,14 @@ type rows struct {
 
 func (r *rows) free() { r.block.Free() }
 
+// copyBytes is what one thread copies at a time: less is sooner done by one.
+const copyBytes = 1 << 20
+
 // matrices makes batches of a matrix and labels.
 type matrices struct {
 	layout *tensor.Layout
 	known  map[int]wire.Layout // by rows of a batch
+	pool   *stream.Pool[struct{}]
 }
 
 func (m *matrices) hold(share *mem.Budget, _ []order.Piece, n int64) (held, error) {
@@ -78,18 +83,27 @@ func (m *matrices) fill(s slot, n int, next func() (picked, bool, error), letGo 
 		if err != nil || !ok {
 			return err
 		}
-		store := r.w.rows.(*rows).store
-		if first, ok := r.consecutive(); ok {
-			err = m.layout.Range(b, at, store, first, len(r.rows))
-		} else {
-			err = m.layout.Gather(b, at, store, r.rows)
-		}
-		if err != nil {
+		if err := m.copy(b, at, r); err != nil {
 			return err
 		}
 		letGo()
 		at += len(r.rows)
 	}
+}
+
+// copy makes rows of a batch of those of a window.
+func (m *matrices) copy(b *tensor.Batch, at int, r picked) error {
+	store := r.w.rows.(*rows).store
+	first, consecutive := r.consecutive()
+	n := len(r.rows)
+	step := max(1, copyBytes/m.layout.BatchSize(1))
+	return m.pool.Each((n+step-1)/step, func(i int, _ *struct{}) error {
+		from, to := i*step, min((i+1)*step, n)
+		if consecutive {
+			return m.layout.Range(b, at+from, store, first+from, to-from)
+		}
+		return m.layout.Gather(b, at+from, store, r.rows[from:to])
+	})
 }
 
 // describe is the layout of a batch of n rows.

@@ -199,7 +199,8 @@ func (l *loader) planBatches(r *run.Reading) error {
 	if l.Label != "" {
 		l.names = l.names[:len(l.names)-1]
 	}
-	l.maker = &matrices{layout: layout, known: map[int]wire.Layout{}}
+	l.copying = stream.NewPool(l.threads, func() *struct{} { return nil })
+	l.maker = &matrices{layout: layout, known: map[int]wire.Layout{}, pool: l.copying}
 	return nil
 }
 

@@ -25,11 +25,11 @@ func Sample(ctx context.Context, env Env, cfg Config, w io.Writer) error {
 		return err
 	}
 	l := &loader{Config: c, env: env}
+	defer l.close()
 	feed, err := l.prepare(ctx)
 	if err != nil {
 		return err
 	}
-	defer l.close()
 	fmt.Fprintf(w, "%d samples in an epoch, of which this is the first batch\n", l.total)
 	if err := feed(ctx, printer{w}, 0, 0); !errors.Is(err, errShown) {
 		return err

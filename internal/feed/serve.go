@@ -20,11 +20,11 @@ func Serve(ctx context.Context, fd int, env Env) error {
 			return err
 		}
 		l := &loader{Config: cfg, env: env}
+		defer l.close()
 		feed, err := l.prepare(ctx)
 		if err != nil {
 			return err
 		}
-		defer l.close()
 		arena, err := wire.NewArena(ctx, l.arena, l.arena.Limit())
 		if err != nil {
 			return err
@@ -112,6 +112,9 @@ func (l *loader) close() {
 	}
 	for _, r := range l.readers {
 		r.close()
+	}
+	if l.copying != nil {
+		l.copying.Close()
 	}
 }
 
