@@ -39,8 +39,15 @@ func SpareCode() {
 			continue
 		}
 		adviseCode(from, to-from, unix.MADV_RANDOM)
-		for code := strings.Contains(mode, "x"); code && from < to; from += min(2*codePiece, to-from) {
-			adviseCode(from, min(codePiece, to-from), unix.MADV_DONTDUMP)
+		if !strings.Contains(mode, "x") {
+			continue
+		}
+		// By address: a second call finds the pieces of the first.
+		for at := from &^ (2*codePiece - 1); at < to; at += 2 * codePiece {
+			lo, hi := max(at, from), min(at+codePiece, to)
+			if lo < hi {
+				adviseCode(lo, hi-lo, unix.MADV_DONTDUMP)
+			}
 		}
 	}
 }
