@@ -7,10 +7,12 @@ import gc
 import json
 import os
 import random
+import re
 import signal
 import threading
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -137,17 +139,20 @@ def test_opening_and_closing_leaves_nothing(data: Path) -> None:
 
     def measure() -> tuple[int, int, int]:
         gc.collect()
-        rss = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        return rss, len(os.listdir("/proc/self/fd")), len(children())
+        anonymous = re.search(r"RssAnon:\s+(\d+) kB", Path("/proc/self/status").read_text())
+        assert anonymous
+        return int(anonymous[1]) << 10, len(os.listdir("/proc/self/fd")), len(children())
 
     for _ in range(20):
         once()
-    rss, fds, processes = measure()
-    for _ in range(200):
-        once()
-    after = measure()
-    assert after[1:] == (fds, processes)
-    assert after[0] - rss < 4 << 20
+    seen = [measure()]
+    for _ in range(3):
+        for _ in range(100):
+            once()
+        seen.append(measure())
+    assert {each[1:] for each in seen} == {seen[0][1:]}
+    # What leaks does so every time; the allocator and other threads take memory now and then.
+    assert min(after[0] - before[0] for before, after in pairwise(seen)) < 1 << 20
 
 
 def test_a_loader_that_is_dropped_ends_its_process(data: Path) -> None:
